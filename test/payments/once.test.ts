@@ -1,6 +1,7 @@
 // A checkout is paid once under any concurrency, and only the amount that the buyer saw is charged.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Order } from '../../src/payments/payments.ts';
+import { chargedFor } from '../support/bank.ts';
 import type { Means } from '../support/means.ts';
 import { BUYER, type Session } from '../support/shop.ts';
 import { PATIENCE_MS, Shop, type Wish } from './shop.ts';
@@ -19,12 +20,14 @@ const times = <T>(count: number, task: (index: number) => Promise<T>): Promise<T
   Promise.all(Array.from({ length: count }, (_, index) => task(index)));
 const expire = ({ id }: Session) => shop.server.call('POST', `/checkouts/${id}/expire`);
 
-/** What the sandbox was asked to charge for a checkout, whatever our records say. */
-async function charged({ id }: Session): Promise<bigint[]> {
-  const rows = await shop.server.sql<{ amount: bigint }[]>`
-    select c.amount from sandbox_charges c join payments p on p.id::text = c.key
-    where p.checkout_id = ${id} and 'succeeded' = case when c.next_at <= now() then c.next_status else c.status end`;
-  return rows.map(({ amount }) => amount);
+/** What was charged for a checkout. */
+async function charged(session: Session): Promise<bigint[]> {
+  const payments: { id: string }[] = await shop.paymentsOf(session);
+  const charges = await chargedFor(
+    shop.server,
+    payments.map(({ id }) => id),
+  );
+  return charges.map(({ amount }) => amount);
 }
 
 describe.each<[Means]>([['good'], ['answerLost'], ['iban']])('paid with %s', (means) => {

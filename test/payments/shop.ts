@@ -2,6 +2,7 @@
 // the payments' API.
 import { expect } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { Order, PayOutcome } from '../../src/payments/payments.ts';
 import { clock, timers } from '../../src/platform/clock.ts';
@@ -15,7 +16,8 @@ import {
   startServer,
   type TestServer,
 } from '../support/server.ts';
-import { settle } from '../support/settling.ts';
+import { settle, settleAtStripe } from '../support/settling.ts';
+import { IS_STRIPE, payThere, stripeOf } from '../support/stripe-side.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
 import { type Means, NUMBERS } from '../support/means.ts';
 import { BUYER, type Session, sessionOf } from '../support/shop.ts';
@@ -89,19 +91,28 @@ export class Shop {
     return code;
   }
 
-  /** One attempt at a checkout. */
-  pay({ token }: Session, wish: Wish = {}): Promise<PayOutcome> {
+  /** One attempt at a checkout; on Stripe's page, until it is paid there or given up. */
+  async pay(session: Session, wish: Wish = {}): Promise<PayOutcome> {
     const { means = 'good', instrument, total = '100.00', ...rest } = wish;
     const currency = rest.currency ?? 'USD';
-    return this.server.payments.pay(token, {
+    const typed = instrument === undefined ? instrumentOf(means) : instrument;
+    const outcome = await this.server.payments.pay(session.token, {
       email: null,
       name: null,
       discountCode: null,
       ...rest,
       currency,
       total: units(total, currency),
-      instrument: instrument === undefined ? instrumentOf(means) : instrument,
+      instrument: IS_STRIPE ? null : typed,
     });
+    if (outcome.kind !== 'requires_action' || stripeOf(outcome.url) === null) return outcome;
+    const isDone = await payThere(outcome.url, must(typed, 'what the buyer types'));
+    const { payments, sql } = this.server;
+    const [attempt] = await sql<{ id: string }[]>`
+      select payment_id as id from checkouts where token = ${session.token}`;
+    const { id } = must(attempt, 'the attempt at this checkout');
+    await (isDone ? payments.refresh(id) : payments.giveUp(id));
+    return { kind: 'attempted' };
   }
 
   /** A payment attempted at a checkout of its own, as it is right afterwards. */
@@ -134,20 +145,29 @@ export class Shop {
 
   /** The payment, once the condition holds. */
   async paymentThatIs(status: string, id: string): Promise<Payment> {
-    await until(`payment ${status}`, async () => (await this.payment(id)).status === status);
+    await until(`payment ${status}`, async () => {
+      await settleAtStripe(this.server);
+      return (await this.payment(id)).status === status;
+    });
     return this.payment(id);
   }
 
   async refundThatIs(status: string, id: string): Promise<Reply['json']> {
     const read = () => this.read(`/refunds/${id}`);
-    await until(`refund ${status}`, async () => (await read()).status === status);
+    await until(`refund ${status}`, async () => {
+      await settleAtStripe(this.server);
+      return (await read()).status === status;
+    });
     return read();
   }
 
   /** The session, once no attempt at it is running. */
   async checkoutAfter({ id }: Pick<Session, 'id'>): Promise<Reply['json']> {
     const read = () => this.read(`/checkouts/${id}`);
-    await until('an attempt is over', async () => (await read()).status !== 'processing');
+    await until('an attempt is over', async () => {
+      await settleAtStripe(this.server);
+      return (await read()).status !== 'processing';
+    });
     return read();
   }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
+import { byStripe, isByStripe, withoutSandboxOnly } from './by-stripe.ts';
 import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
 import { PROCESSORS, WORKERS, type Suite } from './suite.ts';
@@ -73,7 +74,8 @@ function suitesOf(mode: Mode, graph: Graph): readonly Suite[] {
   const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
   const short = all.filter((file) => !file.endsWith(LONG));
   if (mode.kind === 'long') return longOf(all);
-  return [{ files: filesOf(mode, { all, short, graph }), workers: WORKERS }];
+  const suite = { files: filesOf(mode, { all, short, graph }), workers: WORKERS };
+  return [isByStripe() ? withoutSandboxOnly(suite) : suite];
 }
 
 function filesOf(
@@ -123,6 +125,7 @@ function longOf(all: Files): readonly Suite[] {
       workers: PROCESSORS,
       env: { TEST_NODES: '3' },
     },
+    withoutSandboxOnly(byStripe(all.filter((file) => !file.endsWith(LONG)))),
     // One at a time: they start processes of their own, and some have time bounds.
     { files: all.filter((file) => file.endsWith(LONG)), workers: 1 },
   ];

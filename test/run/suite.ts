@@ -21,13 +21,15 @@ export interface Suite {
   /** Files that run at the same time. */
   readonly workers: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** For `bun test`, besides those of the command. */
+  readonly flags?: readonly string[];
 }
 
 type Durations = Record<string, number>;
 
 /** Gives the exit code of `bun test`. */
 export async function runSuite(
-  { files, workers, env }: Suite,
+  { files, workers, env, flags: own = [] }: Suite,
   { flags, signal }: { readonly flags: readonly string[]; readonly signal: AbortSignal },
 ): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'tollhouse-timings-'));
@@ -42,6 +44,7 @@ export async function runSuite(
         'test',
         `--timeout=${TEST_MS_MAX}`,
         ...(files.length === 1 ? [] : many),
+        ...own,
         ...flags.filter((flag) => flag !== '--update-timings'),
         ...files.map((file) => `./${file}`),
       ],

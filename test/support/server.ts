@@ -2,7 +2,8 @@
 // call as.
 //
 // TEST_NODES=3 serves each test by three nodes behind one address, and every call goes to the next
-// of them: what holds for one node holds for several.
+// of them: what holds for one node holds for several. TEST_PROCESSOR=stripe has a fake of Stripe
+// charge in test mode, in place of the sandbox.
 import type { Clock } from '../../ledger/ports.ts';
 import type { Settings } from '../../src/config.ts';
 import { type Changes, notifyChange } from '../../src/platform/postgres/changes.ts';
@@ -21,6 +22,13 @@ import { newPlace } from './new-place.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
+import {
+  closeStripeSide,
+  connectStripe,
+  IS_STRIPE,
+  openStripeSide,
+  type StripeSide,
+} from './stripe-side.ts';
 
 export type Call = {
   readonly key?: string | null;
@@ -54,6 +62,8 @@ export type TestServer = {
   readonly organisation: FirstKeys;
   readonly other: FirstKeys;
   readonly group: FirstKeys;
+  /** The fake of Stripe, where it charges; null for the sandbox. */
+  readonly stripe: StripeSide | null;
   /** The whole log. */
   readonly logged: string[];
   /** As the organisation in test mode, unless `key` says otherwise; null sends no key. */
@@ -79,6 +89,8 @@ export type ServerOptions = {
   readonly leaseMs?: number;
   readonly actorsMax?: number;
   readonly actorBytesMax?: number;
+  /** Its organisations charge there in test mode, whatever TEST_PROCESSOR says. */
+  readonly stripe?: StripeSide;
   /** Its source of time. */
   readonly clock?: Clock;
   /** A function of the server's own address, for settings that name it. */
@@ -150,11 +162,12 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
   // Known before the server starts: its settings name it.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const { settings } = options;
+  const stripe = await stripeSideOf(options);
+  const settings = settingsOf(options, { url, stripe });
   const service = await openService({
     databaseUrl: database.url,
     redisUrl: options.redisUrl ?? testServices().redisUrl,
-    settings: { ...TEST_SETTINGS, ...(typeof settings === 'function' ? settings(url) : settings) },
+    settings,
     secretsKey: TEST_SECRETS_KEY,
     deliver: options.deliver ?? false,
     changesUrl: proxy.url,
@@ -169,6 +182,10 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
   const { app, sql, changes } = service;
   app.listen({ port, hostname: '127.0.0.1' });
   const { group, organisation, other } = beside ?? (await createTenants(sql));
+  if (stripe !== null && beside === undefined) {
+    for (const { id } of [organisation, other]) await connectStripe(sql, stripe, id);
+    await hearMarker(sql, changes);
+  }
   return {
     url,
     databaseUrl: database.url,
@@ -183,6 +200,7 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     organisation,
     other,
     group,
+    stripe,
     logged,
     call: (method, path, call = {}) =>
       send(method, `${url}${path}`, { key: organisation.testKey, ...call }),
@@ -194,8 +212,24 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
       await proxy.stop();
       await journal.stop();
       await database.drop();
+      const isOwn = options.stripe === undefined && beside === undefined;
+      if (stripe !== null && isOwn) await closeStripeSide(stripe);
     },
   };
+}
+
+async function stripeSideOf({ beside, stripe }: ServerOptions): Promise<StripeSide | null> {
+  const known = stripe ?? beside?.stripe ?? null;
+  return known === null && IS_STRIPE ? openStripeSide() : known;
+}
+
+function settingsOf(
+  { settings }: ServerOptions,
+  { url, stripe }: { readonly url: string; readonly stripe: StripeSide | null },
+): Settings {
+  const own = typeof settings === 'function' ? settings(url) : settings;
+  const stripeApiUrl = stripe === null ? undefined : new URL(stripe.apiUrl);
+  return { ...TEST_SETTINGS, stripeApiUrl, ...own };
 }
 
 async function createTenants(

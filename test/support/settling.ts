@@ -1,5 +1,6 @@
-// Settles what is pending at the sandbox, without waiting.
+// Settles what is pending at the processor, without waiting.
 import { expect } from 'bun:test';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { TestServer } from './server.ts';
 
 /** For tests that look at pending payments: nothing settles before `settle()`. */
@@ -7,6 +8,26 @@ export const UNHURRIED = { sandboxSettleMs: 60_000 } as const;
 
 /** Moves the organisation's test clock past all that is pending. */
 export async function settle(server: TestServer): Promise<void> {
+  await settleAtStripe(server);
   const { status, text } = await server.call('POST', '/test-clock', { body: { advance: 'PT2M' } });
   expect([status, text]).toEqual([200, text]);
 }
+
+/**
+ * The banks behind Stripe decide now, and we look at all that may have changed, as a webhook would
+ * have us do. Without Stripe, nothing.
+ */
+export async function settleAtStripe({ stripe, sql, payments }: TestServer): Promise<void> {
+  if (stripe === null) return;
+  stripe.fake.settle();
+  const charges = await sql<Changing[]>`
+    select id, organisation_id as "organisationId", mode from payments where status = 'processing'`;
+  const refunds = await sql<Changing[]>`
+    select id, organisation_id as "organisationId", mode from refunds where ask_at is not null`;
+  await Promise.all([
+    ...charges.map((charge) => payments.lookAtCharge(charge, charge.id)),
+    ...refunds.map((refund) => payments.lookAtRefund(refund, refund.id)),
+  ]);
+}
+
+type Changing = Tenant & { readonly id: string };

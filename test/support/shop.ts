@@ -2,6 +2,7 @@
 // look at.
 import { must } from '../../ledger/kernel/assert.ts';
 import { type Means, NUMBERS } from './means.ts';
+import { IS_STRIPE, payThere, stripeOf } from './stripe-side.ts';
 
 /** A service, and the key of an organisation there. */
 export type Seller = { readonly url: string; readonly key: string };
@@ -29,21 +30,41 @@ export function sessionOf({ id, url }: ReturnType<typeof JSON.parse>): Session {
   return { id, token: (url as string).split('/').at(-1) ?? '' };
 }
 
-/** Sends the form of the hosted page. Returns where it redirects. */
+/**
+ * Sends the form of the hosted page, and pays on Stripe's where that is next. Returns where it
+ * redirects.
+ */
 export async function submit(url: string, { token }: Session, means: Means): Promise<string> {
-  const number = NUMBERS[means];
-  const form = number.startsWith('DE')
+  const page = `${url}/pay/${token}`;
+  const { location, cookie } = await post(page, formOf(NUMBERS[means]));
+  if (stripeOf(location) === null) return location;
+  const isDone = await payThere(location, means);
+  const headers = { cookie };
+  const response = await fetch(page, { headers, redirect: 'manual' });
+  const text = await response.text();
+  if (isDone) return response.headers.get('location') ?? '?';
+  // Declined there, the buyer wants to begin anew.
+  const attempt = must(/name="attempt" value="([^"]+)"/.exec(text)?.[1], 'an attempt to give up');
+  return (await post(page, { action: 'give_up', attempt })).location;
+}
+
+function formOf(number: string): Record<string, string> {
+  if (IS_STRIPE) return {};
+  return number.startsWith('DE')
     ? { payment_method: 'bank_debit', iban: number }
     : { payment_method: 'card', card_number: number, card_expiry: '12/34', card_cvc: '123' };
-  const response = await fetch(`${url}/pay/${token}`, {
-    method: 'POST',
-    body: new URLSearchParams(form),
-    redirect: 'manual',
-  });
+}
+
+async function post(
+  page: string,
+  form: Record<string, string>,
+): Promise<{ readonly location: string; readonly cookie: string }> {
+  const body = new URLSearchParams(form);
+  const response = await fetch(page, { method: 'POST', body, redirect: 'manual' });
   const text = await response.text();
   const location = response.headers.get('location');
   if (location === null) throw new Error(`${response.status} ${text}`);
-  return location;
+  return { location, cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '' };
 }
 
 /**

@@ -1,6 +1,7 @@
 // A customer with a subscription and a portal token: the start of the portal tests.
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Call, Reply, TestServer } from '../../support/server.ts';
+import { IS_STRIPE, payThere, stripeOf } from '../../support/stripe-side.ts';
 
 export const GOOD = '4242424242424242';
 export const DECLINED = '4000000000000002';
@@ -50,15 +51,24 @@ export async function portalOf(
       const { text } = await server.call('GET', path('payment-method'), { key: null });
       const attempt = must(/name="attempt" value="([^"]+)"/.exec(text)?.[1], 'an attempt');
       const card = { card_number: number, card_expiry: '12/34', card_cvc: '123' };
-      return submit('payment-method', { attempt, payment_method: 'card', ...card });
+      const form = { attempt, ...(!IS_STRIPE && { payment_method: 'card', ...card }) };
+      const reply = await submit('payment-method', form);
+      const there = reply.headers.get('location') ?? '';
+      if (stripeOf(there) === null) return reply;
+      await payThere(there, { number, expiry: '12/34', cvc: '123' });
+      return followed(server, `${path('payment-method')}?attempt=${attempt}`, null);
     },
   };
 }
 
-async function followed(server: TestServer, path: string, raw: URLSearchParams): Promise<Reply> {
+/** `raw`: the form; null only reads. */
+async function followed(
+  server: TestServer,
+  path: string,
+  raw: URLSearchParams | null,
+): Promise<Reply> {
   const response = await fetch(`${server.url}${path}`, {
-    method: 'POST',
-    body: raw,
+    ...(raw !== null && { method: 'POST', body: raw }),
     redirect: 'manual',
   });
   const { status, headers } = response;

@@ -1,7 +1,7 @@
 // An unpaid renewal: retried, blocked, ended; and what ends the dunning before.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../../ledger/kernel/assert.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
+import { withdrawMandate } from '../../support/bank.ts';
 import { NUMBERS } from '../../support/means.ts';
 import { portalOf } from '../portal/customer.ts';
 import { Club, DAY_MS, type Json, type Plan } from './subscribing.ts';
@@ -147,10 +147,7 @@ test('a mandate that is lost ends it at once', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id, current_period_end: end } = subscription;
-  const { sql } = club.shop.server;
-  const [kept] = await sql<{ saved: string }[]>`
-    select saved from payment_methods where customer_id = ${subscription.customer_id}`;
-  await club.shop.bank.forget(must(kept, 'a card that is kept').saved);
+  await withdrawMandate(club.shop.server, subscription.customer_id);
   await club.advanceTo(end);
   expect(await club.subscription(id)).toMatchObject({ status: 'canceled', ended_at: end });
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: false, reason: 'expired' });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../../support/means.ts';
 import { type Random, withSeed } from '../../support/random.ts';
 import type { Reply } from '../../support/server.ts';
+import { settleAtStripe } from '../../support/settling.ts';
 import { until } from '../../support/until.ts';
 import { FAILS_LATER, GOOD, type Portal, portalOf } from '../portal/customer.ts';
 import { expectPossible } from './history.ts';
@@ -139,6 +140,7 @@ async function stillLive<T>(all: readonly (readonly [Member, T])[]) {
 
 async function untilDecided(ids: readonly string[]): Promise<void> {
   await until('all is decided', async () => {
+    await settleAtStripe(club.shop.server);
     const [row] = await club.shop.server.sql<{ open: number }[]>`
       select (select count(*) from payments where status = 'processing' and subscription_id = any(${ids}::uuid[]))::int
         + (select count(*) from followups)::int as open`;

@@ -1,7 +1,7 @@
 // The last invoice: what was used until the end of a subscription, however it ends.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../../ledger/kernel/assert.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
+import { withdrawMandate } from '../../support/bank.ts';
 import { DAY_MS } from '../subscriptions/subscribing.ts';
 import { Market } from './setting.ts';
 
@@ -154,7 +154,7 @@ test('a mandate that is lost at the renewal', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
-  await forget(subscription.customer_id);
+  await withdrawMandate(market.shop.server, subscription.customer_id);
   await market.toEnd(subscription);
   expect((await market.subscription(subscription.id)).status).toBe('canceled');
   // Both are of the same moment.
@@ -169,7 +169,7 @@ test('a mandate that is lost at a change: what it would have billed is on the la
   const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
-  await forget(subscription.customer_id);
+  await withdrawMandate(market.shop.server, subscription.customer_id);
   await market.advance('P2D');
   await market.refused(subscription.id, 'change', { price_id: big.priceId });
   expect((await market.subscription(subscription.id)).status).toBe('canceled');
@@ -195,9 +195,3 @@ test.each(['paid', 'refused'])('a charge under way at the end, then %s', async (
   expect(last).toBe(`usage ${isPaid ? 'paid' : 'open'} 0.50: usage 1 0.50`);
   expect(moved).toBe(isPaid ? undefined : 'usage open 2.00: usage 4 2.00');
 });
-
-async function forget(customerId: string): Promise<void> {
-  const [kept] = await market.shop.server.sql<{ saved: string }[]>`
-    select saved from payment_methods where customer_id = ${customerId}`;
-  await market.shop.bank.forget(must(kept, 'a card that is kept').saved);
-}

@@ -1,0 +1,96 @@
+// The suites about money, run with the fake of Stripe in the place of the sandbox, and what of them
+// only the sandbox has.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './graph.ts';
+import { type Suite, WORKERS } from './suite.ts';
+
+/** Files whose path begins so. */
+const ABOUT_MONEY: readonly string[] = [
+  'test/http/checkouts/attempts',
+  'test/http/checkouts/customer',
+  'test/http/payments/',
+  'test/http/portal/200',
+  'test/http/portal/402',
+  'test/http/subscriptions/',
+  'test/http/usage-billing/ends',
+  'test/http/usage-billing/renewal',
+  'test/payments/currencies',
+  'test/payments/customers',
+  'test/payments/discounts',
+  'test/payments/events',
+  'test/payments/instruments',
+  'test/payments/once',
+  'test/payments/owed',
+];
+
+// prettier-ignore
+const REASONS = {
+  amounts: 'amounts and currencies that Stripe does not take',
+  cards:   'what a card does at the sandbox alone: a request or an answer that is lost, an error of the processor',
+  page:    "our own page asks for the number; Stripe's is shown before a discount is taken or a bank asks",
+  tables:  "the sandbox's own tables",
+  time:    'a bank that takes time, and follows the clock of the organisation',
+} as const;
+
+/** A test as its file names it; without one, the whole file. */
+type Left = {
+  readonly file: string;
+  readonly test?: string;
+  readonly because: keyof typeof REASONS;
+};
+
+// prettier-ignore
+const LEFT_OUT: readonly Left[] = [
+  { because: 'tables',  file: 'test/http/payments/refund/400.test.ts' },
+  { because: 'cards',   file: 'test/http/subscriptions/lost.test.ts' },
+  { because: 'amounts', file: 'test/http/subscriptions/allowance.test.ts',        test: 'to the smallest coin' },
+  { because: 'amounts', file: 'test/http/subscriptions/for-nothing.test.ts',      test: 'so many that it makes' },
+  { because: 'amounts', file: 'test/payments/currencies.test.ts',                 test: 'price, payment, refunds of every size' },
+  { because: 'amounts', file: 'test/payments/currencies.test.ts',                 test: 'a percentage off: to the unit on payment and invoice' },
+  { because: 'amounts', file: 'test/payments/currencies.test.ts',                 test: 'which no double holds' },
+  { because: 'page',    file: 'test/http/payments/refund/idempotency.test.ts',    test: 'a refusal of a payment with' },
+  { because: 'page',    file: 'test/payments/discounts.test.ts',                  test: 'of fifty buyers at once one gets what there is once' },
+  { because: 'page',    file: 'test/payments/discounts.test.ts',                  test: 'at a bank' },
+  { because: 'page',    file: 'test/payments/discounts.test.ts',                  test: 'what came to nothing gives it back' },
+  { because: 'page',    file: 'test/payments/once.test.ts',                       test: 'fails, and its number is kept nowhere' },
+  { because: 'time',    file: 'test/http/subscriptions/left-to-merchant.test.ts', test: 'while a resume waits for its payment' },
+  { because: 'time',    file: 'test/http/usage-billing/ends.test.ts',             test: 'a charge under way at the end' },
+  { because: 'cards',   file: 'test/payments/events.test.ts',                     test: 'a payment that came to nothing' },
+  { because: 'cards',   file: 'test/payments/instruments.test.ts',                test: 'what each does' },
+  { because: 'cards',   file: 'test/payments/once.test.ts',                       test: 'loading the page gives up no charge that may still be in flight' },
+  { because: 'cards',   file: 'test/payments/once.test.ts',                       test: 'declined, then paid' },
+];
+
+/** Whether TEST_PROCESSOR asks for it. */
+export const isByStripe = (): boolean => process.env['TEST_PROCESSOR'] === 'stripe';
+
+/** Those of all files that are about money. */
+export function byStripe(all: readonly string[]): Suite {
+  return {
+    files: all.filter((file) => ABOUT_MONEY.some((start) => file.startsWith(start))),
+    workers: WORKERS,
+    env: { TEST_PROCESSOR: 'stripe' },
+  };
+}
+
+/**
+ * Leaves out what only the sandbox has, and prints it.
+ * @throws Error where such a test is not there any more
+ */
+export function withoutSandboxOnly(suite: Suite): Suite {
+  const left = LEFT_OUT.filter(({ file }) => suite.files.includes(file));
+  for (const { file, test = '', because } of left) {
+    if (!readFileSync(join(ROOT, file), 'utf8').includes(test)) {
+      throw new Error(`${file} has no test "${test}": see test/run/by-stripe.ts`);
+    }
+    console.log(`only with the sandbox: ${file} ${test}: ${REASONS[because]}`);
+  }
+  const whole = left.filter(({ test }) => test === undefined).map(({ file }) => file);
+  const names = left.flatMap(({ test }) => (test === undefined ? [] : [RegExp.escape(test)]));
+  return {
+    ...suite,
+    files: suite.files.filter((file) => !whole.includes(file)),
+    ...(names.length > 0 && { flags: ['-t', `^(?!.*(?:${names.join('|')}))`] }),
+  };
+}

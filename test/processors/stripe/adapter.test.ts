@@ -223,11 +223,13 @@ describe('a crash', () => {
 
   test('a page that comes after its key was given up is closed', async () => {
     const made = request();
-    lose('POST', SESSIONS, { hangMs: 50 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lose('POST', SESSIONS, { until: promise });
     const asked = stripe.charge(made);
     const isAsked = () => adapter.fake.requests().at(-1)?.path === '/v1/checkout/sessions';
     await until('Stripe is asked', isAsked);
     expect((await adapter.open().cancelCharge(made.key)).kind).toBe('not_attempted');
+    resolve();
     expect((await asked).kind).toBe('not_attempted');
     expect(sessionsOf(made.key)).toMatchObject([{ status: 'expired' }]);
   });

@@ -13,7 +13,7 @@ import { guarded, type GuardOptions } from './guarded.ts';
 import type { Processor, Processors } from './processor.ts';
 
 /** Longer than any normal answer: a buyer is waiting. A later answer is found by asking again. */
-export const DEADLINE_MS = 8000;
+const DEADLINE_MS = 8000;
 
 /** An account with its key in the clear. */
 export type OpenedAccount = {

@@ -50,10 +50,7 @@ async function expire({ stripe, ask }: StripeDeps, id: string): Promise<ChargeRe
   return expired.kind === 'refused' ? null : UNKNOWN;
 }
 
-export async function cancelIntent(
-  { stripe, ask }: StripeDeps,
-  id: string,
-): Promise<ChargeResult | null> {
+async function cancelIntent({ stripe, ask }: StripeDeps, id: string): Promise<ChargeResult | null> {
   const canceled = await ask('paymentIntents.cancel', () =>
     stripe.paymentIntents.cancel(id, { expand: OF_INTENT }),
   );

@@ -2,7 +2,7 @@
 import type { Mode } from '../../../ledger/kernel/tenant.ts';
 
 /** Of a key or a secret of Stripe's; theirs have some 107 characters. */
-export const STRIPE_SECRET_LENGTH_MAX = 255;
+const STRIPE_SECRET_LENGTH_MAX = 255;
 
 const KEY = /^(?:sk|rk)_(test|live)_[A-Za-z0-9_]{8,}$/;
 const PUBLISHABLE = /^pk_(?:test|live)_/;

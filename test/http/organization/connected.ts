@@ -29,7 +29,7 @@ export type Merchant = FirstKeys & {
   hook(mode?: Mode): string;
 };
 
-export const PATH = '/organization/processor';
+const PATH = '/organization/processor';
 
 export async function openBank({
   settings,

@@ -50,7 +50,7 @@ const INSTRUMENTS: Rig['instruments'] = {
   disputed_won: card('4000000000002685'),
 };
 
-export const typedOf = (instrument: Instrument): string =>
+const typedOf = (instrument: Instrument): string =>
   instrument.type === 'card' ? instrument.number : instrument.iban;
 
 export type Adapter = {

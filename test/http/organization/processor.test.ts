@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from
 import { openSecrets } from '../../../src/platform/crypto/secrets.ts';
 import type { FakeAccount } from '../../processors/stripe/fake.ts';
 import type { Reply } from '../../support/server.ts';
-import { TEST_SECRETS_KEY } from '../../support/settings.ts';
+import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
 import { type Bank, type Merchant, openBank } from './connected.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -335,4 +335,21 @@ test('Stripe is asked in the place that the operator names, and nowhere else', a
     'GET /v1/webhook_endpoints',
     'POST /v1/webhook_endpoints',
   ]);
+});
+
+test('keys are tried so often and no more, in each mode', async () => {
+  const limits = { ...TEST_SETTINGS.limits, processorKeys: 2 };
+  const strict = await openBank({ settings: { limits } });
+  const merchant = await strict.merchant();
+  const { testKey, liveKey } = strict.fake.newAccount();
+  const tried = () => strict.fake.requests().filter(({ path }) => path === '/v1/account').length;
+  await merchant.connect('sk_test_51HqLyjWDarjtT1zdp7dc');
+  expect((await merchant.connect(testKey)).status).toBe(200);
+  const before = tried();
+  const limited = await merchant.connect(testKey);
+  expect([limited.status, limited.json.error.type]).toEqual([429, 'rate_limited']);
+  expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(tried()).toBe(before);
+  expect((await merchant.connect(liveKey, 'live')).status).toBe(200);
+  await strict.stop();
 });

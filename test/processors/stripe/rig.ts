@@ -154,8 +154,10 @@ function openBuyer(stripe: Processor, fake: StripeFake) {
       fake.next({ method: 'POST', path: SESSIONS }, planned);
     }
     const result = await send();
-    if (!isNew || result.kind !== 'requires_action') return result;
-    return behaviour === 'challenges' ? result : act(request, behaviour, result.url);
+    if (behaviour === 'challenges') return result;
+    // Its buyer has paid where another process has led it.
+    if (result.kind === 'requires_confirmation') return stripe.confirmCharge(key);
+    return result.kind === 'requires_action' ? act(request, behaviour, result.url) : result;
   }
 
   async function act(

@@ -164,28 +164,21 @@ function refundOf({ id, amount, currency, metadata, charge, status }: Stripe.Ref
   };
 }
 
-/** Lost, also while it is appealed: the money is gone. An inquiry has taken none. */
-function stateOfDispute(status: Stripe.Dispute.Status): MoneyState {
-  if (status === 'lost' || status.startsWith('appeal_')) return 'succeeded';
-  return status === 'needs_response' || status === 'under_review' ? 'pending' : 'failed';
-}
-
 function stateOfRefund(status: string | null): MoneyState {
   if (status === 'succeeded') return 'succeeded';
   return status === 'failed' || status === 'canceled' ? 'failed' : 'pending';
 }
 
-/** Where money was taken, as the port has it: of one that was won in part, what was lost. */
+/** As the port has it. An inquiry, which is no dispute there, has moved nothing. */
 function disputeOf(dispute: Stripe.Dispute): TheirDispute {
-  const { id, charge, amount, status } = dispute;
+  const { id, charge } = dispute;
   const currency = dispute.currency.toUpperCase();
   const known = isCurrency(currency) ? disputeAtPort(dispute) : null;
-  const unknown = { amount: amountFromStripe(BigInt(amount), currency), currency };
   return {
     subject: 'dispute',
     reference: id,
     charge: typeof charge === 'string' ? charge : charge.id,
-    ...(known === null ? { ...unknown, state: stateOfDispute(status) } : sideOfDispute(known)),
+    ...(known === null ? { amount: null, currency, state: 'failed' } : sideOfDispute(known)),
   };
 }
 

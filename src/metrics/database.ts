@@ -157,6 +157,13 @@ const QUERIES: readonly Query[] = [
       FROM reconciliation_differences WHERE resolved_at IS NULL AND accepted_at IS NULL`,
   },
   {
+    help: {
+      processors_failing: 'Connected accounts whose key the processor refuses: nothing is charged.',
+    },
+    sql: `SELECT count(*)::float8 AS processors_failing FROM processor_accounts
+      WHERE status = 'failing' AND ended_at IS NULL`,
+  },
+  {
     help: { deliveries_in_flight: 'Deliveries that a worker has in hand, of all processes.' },
     sql: `SELECT count(*)::float8 AS deliveries_in_flight FROM deliveries WHERE worker IS NOT NULL`,
   },

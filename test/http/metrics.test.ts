@@ -167,6 +167,7 @@ describe('what the database knows', () => {
       followups_oldest_seconds: 0,
       followups_failing: 0,
       followups_dead: 0,
+      processors_failing: 0,
       deliveries_due_oldest_seconds: 0,
       deliveries_paused_oldest_seconds: 0,
       deliveries_in_flight: 0,

@@ -108,4 +108,6 @@ test('without one of them something is refused, and is said', async () => {
   const lamp = await call('POST', '/products', { name: 'Lamp', prices: [price] });
   expect(buy(lamp.id, 1000n, '4242424242424242')).rejects.toThrow('not led away');
   await until('it is failing', async () => (await mine.get()).json.status === 'failing');
+  const { text } = await bank.server.call('GET', '/metrics', { key: null });
+  expect(text.split('\n')).toContain('tollhouse_processors_failing 1');
 });

@@ -135,7 +135,7 @@ async function expectOnce(payments: number): Promise<void> {
   const [open] = await server.sql<{ open: number }[]>`
     select count(*)::int as open from invoices where organisation_id = ${club.id} and status <> 'paid'`;
   expect(open?.open).toBe(0);
-  const books = side.fake.books(side.accounts.get(club.id) ?? '', 'test');
+  const books = side.fake.books(side.accounts.get(club.id)?.id ?? '', 'test');
   expect(await wrongAtStripe(server.sql, club.id, books)).toEqual([]);
   expect(await wrongBooks(server.sql)).toEqual([]);
 }
@@ -157,7 +157,7 @@ test('away for an hour while all are renewed: each is charged once when it is ba
 });
 
 test('silent for one account: nobody else notices, and neither do its own customers', async () => {
-  const key = side.keys.get(club.id) ?? '';
+  const key = side.accounts.get(club.id)?.testKey ?? '';
   const page = (await club.ask('POST', `/customers/user-0/portal-tokens`, {})).url as string;
   gate.silence(key, true);
   const moved = club.advance('P1M');

@@ -221,7 +221,7 @@ class World {
   /** What is wrong, one line each. */
   async wrong(): Promise<string[]> {
     const { sql, side } = this.#parts;
-    const account = side.accounts.get(this.#organisationId) ?? '';
+    const account = side.accounts.get(this.#organisationId)?.id ?? '';
     const [counts] = await sql<Record<string, number>[]>`
       select (select count(*) from payments where status in ('succeeded', 'partially_refunded'))::int as charges,
         (select count(*) from invoices where status = 'paid')::int as invoices,

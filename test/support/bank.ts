@@ -18,7 +18,7 @@ export async function chargedFor(
         and 'succeeded' in (status, next_status)`;
   }
   return [...stripe.accounts.values()]
-    .flatMap((account) => stripe.fake.books(account, 'test').intents)
+    .flatMap((account) => stripe.fake.books(account.id, 'test').intents)
     .filter(
       ({ status, metadata }) => CHARGED.has(status) && paymentIds.includes(metadata['key'] ?? ''),
     )
@@ -38,7 +38,7 @@ export async function refundedOf({ sql, stripe }: Side, paymentId: string): Prom
       select amount from sandbox_refunds where charge_key = ${paymentId} and status <> 'declined'`;
     return rows.map(({ amount }) => amount);
   }
-  const all = [...stripe.accounts.values()].map((account) => stripe.fake.books(account, 'test'));
+  const all = [...stripe.accounts.values()].map((account) => stripe.fake.books(account.id, 'test'));
   const intents = new Set<unknown>(
     all.flatMap(({ intents: made }) =>
       made.filter(({ metadata }) => metadata['key'] === paymentId).map(({ id }) => id),

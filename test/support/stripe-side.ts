@@ -5,7 +5,7 @@ import { openSecrets } from '../../src/platform/crypto/secrets.ts';
 import { notifyChange } from '../../src/platform/postgres/changes.ts';
 import { stripeClient } from '../../src/processors/stripe/client.ts';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
-import { openStripeFake, type StripeFake } from '../processors/stripe/fake.ts';
+import { type FakeAccount, openStripeFake, type StripeFake } from '../processors/stripe/fake.ts';
 import { type Means, NUMBERS } from './means.ts';
 import { TEST_SECRETS_KEY } from './settings.ts';
 
@@ -16,9 +16,7 @@ export type StripeSide = {
   /** Where a server finds it. */
   readonly apiUrl: string;
   /** By organisation. */
-  readonly accounts: Map<string, string>;
-  /** The test key of each organisation's account. */
-  readonly keys: Map<string, string>;
+  readonly accounts: Map<string, FakeAccount>;
   /** Detaches what is saved by this name (`cus_…:pm_…`). */
   detach(saved: string): Promise<void>;
 };
@@ -29,16 +27,15 @@ const open = new Map<string, StripeFake>();
 export async function openStripeSide(): Promise<StripeSide> {
   const fake = await openStripeFake();
   open.set(new URL(fake.url).origin, fake);
-  const keys = new Map<string, string>();
+  const accounts = new Map<string, FakeAccount>();
   return {
     fake,
     apiUrl: fake.url,
-    accounts: new Map(),
-    keys,
+    accounts,
     async detach(saved) {
       const [, method = ''] = saved.split(':');
       const apiUrl = new URL(fake.url);
-      const tried = [...keys.values()].map((key) =>
+      const tried = [...accounts.values()].map(({ testKey: key }) =>
         stripeClient({ key, apiUrl }).paymentMethods.detach(method),
       );
       await Promise.any(tried);
@@ -60,18 +57,18 @@ export async function closeStripeSide({ fake, apiUrl }: StripeSide): Promise<voi
 /** A new account of the fake takes what is new in the organisation's test mode. */
 export async function connectStripe(
   sql: Sql,
-  { fake, accounts, keys }: StripeSide,
+  { fake, accounts }: StripeSide,
   organisationId: string,
 ): Promise<void> {
-  const { id: account, testKey } = fake.newAccount();
+  const account = fake.newAccount();
+  const { testKey } = account;
   const id = ids.next();
   const sealed = openSecrets(TEST_SECRETS_KEY).seal(testKey, id);
   await sql`
     insert into processor_accounts (id, organisation_id, mode, type, account, sealed_key, last4, checked_at, connected_at)
-    values (${id}, ${organisationId}, 'test', 'stripe', ${account}, ${sealed}, ${testKey.slice(-4)}, now(), now())`;
+    values (${id}, ${organisationId}, 'test', 'stripe', ${account.id}, ${sealed}, ${testKey.slice(-4)}, now(), now())`;
   await notifyChange(sql, 'processor', organisationId);
   accounts.set(organisationId, account);
-  keys.set(organisationId, testKey);
 }
 
 /** The fake whose page this is; null for another page. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import type { ChargeRequest, ChargeResult, Processor } from '../../../src/processors/processor.ts';
+import { stripeClient } from '../../../src/processors/stripe/client.ts';
 import { until } from '../../support/until.ts';
 import type { How } from './faults.ts';
 import { type Adapter, CAPTURE, openAdapter, PAGE_MS, SESSIONS } from './rig.ts';
@@ -328,6 +329,21 @@ describe('without the buyer', () => {
     expect(await stripe.findCharge(made.key)).toMatchObject(declined);
     expect(await stripe.cancelCharge(made.key)).toMatchObject(declined);
     expect(intentsOf(made.key)).toMatchObject([{ amount_received: 0 }]);
+  });
+
+  test('an intent that waits for the buyer is ended', async () => {
+    const made = later(await savedOf('4000002500003155'));
+    lose('POST', /\/confirm$/, 'lose_request');
+    expect((await stripe.chargeSaved(made)).kind).toBe('unknown');
+    const [intent] = intentsOf(made.key);
+    const { testKey: key } = adapter.account;
+    const client = stripeClient({ key, apiUrl: new URL(adapter.fake.url) });
+    const { status } = await client.paymentIntents.confirm(intent!.id);
+    expect(status).toBe('requires_action');
+    const declined = { kind: 'declined', code: 'authentication_required' };
+    expect(await stripe.findCharge(made.key)).toMatchObject(declined);
+    expect(intentsOf(made.key)).toMatchObject([{ status: 'canceled', amount_received: 0 }]);
+    expect(await adapter.open().chargeSaved(made)).toMatchObject(declined);
   });
 
   test('what was detached at Stripe is lost', async () => {

@@ -2,11 +2,11 @@
 import type { Page } from 'playwright-core';
 import { openBrowser } from '../pages/browser.ts';
 import type { Buyer } from './buyer.ts';
+import type { Side } from './side.ts';
 
 export type BrowserBuyer = Buyer & { close(): Promise<void> };
 
-/** `stripeUrl`: where the pages of Stripe are. */
-export async function openBrowserBuyer(stripeUrl: string): Promise<BrowserBuyer> {
+export async function openBrowserBuyer(side: Side): Promise<BrowserBuyer> {
   const browser = await openBrowser();
 
   async function visit(url: string, act: (page: Page) => Promise<void>): Promise<void> {
@@ -20,26 +20,18 @@ export async function openBrowserBuyer(stripeUrl: string): Promise<BrowserBuyer>
     }
   }
 
-  async function payAtStripe(page: Page, number: string): Promise<void> {
-    await page.waitForURL(`${stripeUrl}/c/pay/**`);
-    await page.fill('[name=number]', number);
-    await page.fill('[name=expiry]', '12 / 34');
-    await page.fill('[name=cvc]', '123');
-    await page.getByRole('button', { name: 'Pay' }).click();
-  }
-
   return {
     pay: (url, number) =>
       visit(url, async (page) => {
         await page.getByRole('button', { name: 'Continue to payment' }).click();
-        await payAtStripe(page, number);
+        await side.pay(page, number);
         await page.getByRole('heading', { name: 'Thank you!' }).waitFor();
       }),
     replaceCard: (url, number) =>
       visit(url, async (page) => {
         await page.getByRole('link', { name: 'Replace', exact: true }).click();
         await page.getByRole('button', { name: 'Continue to Stripe' }).click();
-        await payAtStripe(page, number);
+        await side.pay(page, number);
         await page.getByText('The payment method was replaced.').waitFor();
       }),
     act: (url, action) => Promise.reject(new Error(`no page leads a buyer to ${action} at ${url}`)),

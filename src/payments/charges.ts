@@ -120,14 +120,15 @@ export class Charges {
     const isLate = isActionOverdue(state, { now: orgClock.now(payment), actionMs });
     let actionUrl: string | null = null;
     await this.asking(id, async () => {
-      const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
+      const found = await processor.findCharge(id);
+      // Also late: it was away, or we were, when the buyer had agreed.
       if (isAgreed(found, payment)) return this.#confirm(state, processor);
+      if (isLate && isWaiting(found)) return end(processor, { id, as: 'abandoned' });
       if (found.kind === 'requires_action') {
         actionUrl = found.url;
         return isDue ? found : null;
       }
       if (found.kind !== 'not_attempted') return found;
-      if (isLate) return { kind: 'abandoned' };
       // While the buyer waits, the call may still be on its way, from this node or another: that
       // decides nothing. When the alarm is due the call was lost, and canceling keeps it from
       // charging later.
@@ -150,9 +151,7 @@ export class Charges {
       if (state.status !== 'requires_action' || processor === null) return null;
       const found = await processor.findCharge(paymentId);
       if (isAgreed(found, payment)) return this.#confirm(state, processor);
-      if (found.kind !== 'requires_action' && found.kind !== 'not_attempted') return found;
-      const canceled = await processor.cancelCharge(paymentId);
-      return canceled.kind === 'not_attempted' ? { kind: 'given_up' } : canceled;
+      return isWaiting(found) ? end(processor, { id: paymentId, as: 'given_up' }) : found;
     });
   }
 
@@ -266,6 +265,20 @@ export class Charges {
 function isAgreed({ kind }: ChargeResult, { amount, roundTrip }: Payment): boolean {
   const isSaved = kind === 'succeeded' && amount === 0n && roundTrip.paymentLinkId !== null;
   return kind === 'requires_confirmation' || isSaved;
+}
+
+/** Whether nothing can happen before the buyer, or a call that is on its way, does something. */
+function isWaiting({ kind }: ChargeResult): boolean {
+  return kind === 'requires_action' || kind === 'not_attempted';
+}
+
+/** Cancels a charge that waits. Where something happened first, that is what became of it. */
+async function end(
+  processor: Processor,
+  { id, as: kind }: { readonly id: string; readonly as: 'abandoned' | 'given_up' },
+): Promise<Result> {
+  const canceled = await processor.cancelCharge(id);
+  return canceled.kind === 'not_attempted' ? { kind } : canceled;
 }
 
 const DISCOUNT_GONE: Result = {

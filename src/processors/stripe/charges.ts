@@ -169,7 +169,7 @@ function sessionOf(
         price_data: {
           currency: request.currency.toLowerCase(),
           unit_amount: units,
-          product_data: { name: (order?.name ?? 'Payment').slice(0, NAME_MAX) },
+          product_data: { name: order === undefined ? 'Payment' : shortened(order.name) },
         },
       },
     ],
@@ -177,6 +177,11 @@ function sessionOf(
     payment_intent_data: { metadata, ...saving, ...waiting },
     payment_method_options: { card: { capture_method: 'manual' } },
   };
+}
+
+/** As much of it as Stripe takes, and no half of a character. */
+function shortened(name: string): string {
+  return name.slice(0, NAME_MAX).replace(/[\uD800-\uDBFF]$/u, '');
 }
 
 /** Charges what the buyer has agreed to. Anything else stays as it is. */

@@ -186,6 +186,27 @@ test(
   }),
 );
 
+test(
+  'a buyer who agreed in time has paid, though Stripe was away until the time was over',
+  over({ alone: true, actorsMax: 1 }, async () => {
+    const opened = await checkout();
+    const { page } = await leave(opened);
+    const { id } = await lastOf(opened);
+    for (let other = 0; other < 3; other += 1) await leave(await checkout());
+    stripe.fake.away(true);
+    try {
+      expect(await pays(page, GOOD)).toBe('paid');
+      await stripe.server.sql`
+        update payments set created_at = created_at - interval '30 min' where id = ${id}`;
+    } finally {
+      stripe.fake.away(false);
+    }
+    await stripe.server.payments.refresh(id);
+    await becomes('paid', opened);
+    expect(await chargesOf(opened)).toEqual(['succeeded']);
+  }),
+);
+
 describe('back without having paid', () => {
   test('the buyer goes on at the same page of Stripe', async () => {
     const opened = await checkout({ cancel_url: `${SHOP}/cart` });

@@ -28,17 +28,23 @@ test.each([
   expect(sent().get('customer_email')).toBe('ada@example.com');
 });
 
-test('the session of a payment names the product, as far as Stripe takes it', async () => {
-  const charged = await adapter.open().charge({
-    key: ids.next(),
-    amount: 10_000n,
-    currency: 'USD',
-    instrument: null,
-    save: false,
-    returnUrl: 'https://shop.example/back',
-    order: { name: `<b>${'x'.repeat(400)}`, email: 'ada@example.com' },
-  });
-  expect(charged.kind).toBe('requires_action');
-  const name = 'line_items[0][price_data][product_data][name]';
-  expect(sent().get(name)).toBe(`<b>${'x'.repeat(247)}`);
-});
+test.each([
+  ['a long name', `<b>${'x'.repeat(400)}`, `<b>${'x'.repeat(247)}`],
+  ['a name that would end in half a character', `${'x'.repeat(249)}\u{1F600}`, 'x'.repeat(249)],
+  ['a name of emoji', '\u{1F600}'.repeat(125), '\u{1F600}'.repeat(125)],
+])(
+  'the session of a payment names the product, as far as Stripe takes it: %s',
+  async (_what, name, shown) => {
+    const charged = await adapter.open().charge({
+      key: ids.next(),
+      amount: 10_000n,
+      currency: 'USD',
+      instrument: null,
+      save: false,
+      returnUrl: 'https://shop.example/back',
+      order: { name, email: 'ada@example.com' },
+    });
+    expect(charged.kind).toBe('requires_action');
+    expect(sent().get('line_items[0][price_data][product_data][name]')).toBe(shown);
+  },
+);

@@ -4,8 +4,8 @@ import { found } from './books.ts';
 import { answers, lists, type Route } from './call.ts';
 import { expandNothing, expandSession, expandSetup } from './expand.ts';
 import { isAsked, isWithin } from './list.ts';
-import { createCustomer, detach } from './methods.ts';
-import { email, metadata, oneOf, range, shape, text } from './params.ts';
+import { attachNamed, createCustomer, detach } from './methods.ts';
+import { email, metadata, oneOf, range, required, shape, text } from './params.ts';
 import { SESSION } from './session-params.ts';
 import { createSession, expireByCall } from './sessions.ts';
 
@@ -79,6 +79,14 @@ export const SESSION_CALLS: readonly Route[] = [
     {},
     expandNothing,
     ({ books, id }) => found(books.methods, id, 'PaymentMethod', 'payment_method'),
+  ),
+  answers(
+    'POST',
+    '/v1/payment_methods/:id/attach',
+    'payment_method_write',
+    shape<Stripe.PaymentMethodAttachParams>()({ customer: required(text) }),
+    expandNothing,
+    ({ books, id, params }) => attachNamed(books, id, params.customer),
   ),
   answers(
     'POST',

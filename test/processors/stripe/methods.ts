@@ -1,7 +1,7 @@
 // Customers, and the payment methods that they keep.
 import type Stripe from 'stripe';
 import { type Books, found, given, newId } from './books.ts';
-import type { Card, Debit, Instrument } from './cards.ts';
+import { type Card, type Debit, type Instrument, instrumentOf } from './cards.ts';
 import { refused } from './errors.ts';
 import type { Customer, Method } from './types.ts';
 
@@ -146,6 +146,29 @@ export function detach(books: Books, id: string): Method {
   method.customer = null;
   books.usedUp.add(method.id);
   books.emit('payment_method.detached', method);
+  return method;
+}
+
+/** Stripe's names of test cards, each a new method when it is attached. */
+const NAMED: Readonly<Record<string, string>> = {
+  pm_card_visa: '4242424242424242',
+  pm_card_chargeCustomerFail: '4000000000000341',
+  pm_card_authenticationRequired: '4000002760003184',
+};
+
+/** Attaches a method by its id, or by the name of a test card. */
+export function attachNamed(books: Books, id: string, customerId: string): Method {
+  found(books.customers, customerId, 'customer');
+  const number = NAMED[id];
+  const typed =
+    number === undefined
+      ? null
+      : instrumentOf({ number, expiry: '12/34', cvc: '123' }, books.nowMs());
+  const method =
+    typed === null || typeof typed === 'string'
+      ? found(books.methods, id, 'PaymentMethod', 'payment_method')
+      : createMethod(books, typed, 'usd');
+  attach(books, method, customerId);
   return method;
 }
 

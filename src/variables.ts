@@ -190,7 +190,7 @@ const RATES = {
   RATE_LIMIT_UNSIGNED_WEBHOOKS: {
     byDefault: 60,
     ...A_MINUTE,
-    says: 'Webhooks without a valid signature that one address may send as a payment processor. More are 429, signed ones too.',
+    says: 'Webhooks without a valid signature that one address may send as a payment processor. More are 429.',
   },
   LIMIT_CARD_ATTEMPTS: {
     byDefault: 10,

@@ -17,7 +17,6 @@ export function countTakes(registry: Registry, limiter: RateLimiter): RateLimite
         takes.labels({ limit: name, result }),
       );
       return {
-        look: (key) => limit.look(key),
         async take(key) {
           const taken = await limit.take(key);
           (taken.allowed ? allowed : refused)?.inc();

@@ -237,6 +237,6 @@ test.each(CASES)('$name', async ({ index, list }) => {
   const text = plan.map((row) => row['QUERY PLAN']).join('\n');
   expect(text).toMatch(new RegExp(`Index (?:Only )?Scan.* using ${index} `));
   // At most a few rows of the same time are sorted. A subplan sorts what one row has: its disputes.
-  const [list = ''] = text.split(/^\s*SubPlan/m);
-  expect(list).not.toMatch(/^\s*(?:->\s+)?Sort$/m);
+  const [ofList = ''] = text.split(/^\s*SubPlan/m);
+  expect(ofList).not.toMatch(/^\s*(?:->\s+)?Sort$/m);
 });

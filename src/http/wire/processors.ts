@@ -61,6 +61,9 @@ function statusOf(account: AccountRecord): Static<typeof ProcessorAccountStatus>
 }
 
 /** What a processor sends: read only where it is signed, and no further than what it is about. */
-export const ProcessorWebhook = Type.Object({ id: Type.String(), type: Type.String() });
+export const ProcessorWebhook = Type.Object(
+  { id: Type.String(), type: Type.String() },
+  { examples: [{ id: 'evt_1Qd2', type: 'payment_intent.succeeded' }] },
+);
 
 export const ProcessorWebhookTaken = Type.Object({ received: Type.Literal(true) });

@@ -21,8 +21,6 @@ export type Taken = {
 export type RateLimit = {
   /** Takes one from the minute's limit of `key`. */
   take(key: string): Promise<Taken>;
-  /** What a take would get; takes nothing. */
-  look(key: string): Promise<Taken>;
 };
 
 export type RateLimiter = {
@@ -31,10 +29,7 @@ export type RateLimiter = {
 };
 
 const ANY_NUMBER: Taken = { allowed: true, limit: Infinity, remaining: Infinity, resetMs: 0 };
-const UNLIMITED: RateLimit = {
-  take: () => Promise.resolve(ANY_NUMBER),
-  look: () => Promise.resolve(ANY_NUMBER),
-};
+const UNLIMITED: RateLimit = { take: () => Promise.resolve(ANY_NUMBER) };
 
 export function openRateLimiter(redis: RedisConnection): RateLimiter {
   return {
@@ -64,12 +59,6 @@ function windows(redis: RedisConnection, name: string, perMinute: number): RateL
         if (refused instanceof RateLimiterRes) return takenOf(false, refused);
         throw refused;
       }
-    },
-    async look(key) {
-      const window = await limiter.get(key);
-      if (window === null)
-        return { allowed: true, limit: perMinute, remaining: perMinute, resetMs: 0 };
-      return takenOf(window.remainingPoints > 0, window);
     },
   };
 }

@@ -196,7 +196,7 @@ test('checkout_create_failed in live mode, where no processor is configured', as
   const body = { product_id: id, customer_email: BUYER };
   const { status, json } = await server.call('POST', '/checkouts', { key, body });
   expect([status, json.error.type]).toEqual([400, 'checkout_create_failed']);
-  expect(json.error.message).toContain('no payment processor');
+  expect(json.error.message).toContain('no processor is connected');
 });
 
 test('a discount of another organisation is none', async () => {

@@ -231,7 +231,7 @@ test('another media type, and another method', async () => {
   expect((await fetch(mine.hook())).status).toBe(405);
 });
 
-test('strangers get 429 after some tries, by their address; what is signed does not count', async () => {
+test('strangers get 429 after some tries, by their address; what is signed always passes', async () => {
   const network = newNetwork();
   const limits = { ...TEST_SETTINGS.limits, unsignedWebhooks: 3 };
   const strict = await openBank({ settings: { limits, proxyHops: 1 } });
@@ -255,9 +255,10 @@ test('strangers get 429 after some tries, by their address; what is signed does 
   const statuses: number[] = [];
   for (let count = 0; count < 5; count += 1) statuses.push((await call(1, null)).status);
   expect(statuses).toEqual([400, 400, 400, 429, 429]);
-  const limited = await call(1, signature, body);
+  const limited = await call(1, null);
   expect([limited.status, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, true]);
-  expect((await call(2, signature, body)).status).toBe(200);
+  // Stripe has few addresses, and sends for everybody from them.
+  expect((await call(1, signature, body)).status).toBe(200);
   await strict.stop();
 });
 

@@ -16,14 +16,14 @@ export type Rows<T> = { readonly rows: readonly T[]; readonly next: string | nul
 export type TheirCharge = Side & {
   readonly subject: 'charge';
   readonly reference: string;
-  /** What we named it by; null where another program made it. */
+  /** What we named it by; null where another program or organisation made it. */
   readonly key: string | null;
 };
 
 export type TheirRefund = Side & {
   readonly subject: 'refund';
   readonly reference: string;
-  /** null where it was made by hand. */
+  /** null where it was made by hand, or by another program or organisation. */
   readonly key: string | null;
   /** The charge that it gives back. */
   readonly charge: string | null;

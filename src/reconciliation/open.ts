@@ -16,8 +16,9 @@ export function booksOpener({
   /** null for Stripe's own. */
   readonly apiUrl: URL | null;
 }): (run: Run) => AccountBooks {
-  return ({ sealedKey, accountId }) => {
+  return ({ sealedKey, accountId, organisationId }) => {
     const key = secrets.open(sealedKey, accountId);
-    return openStripeBooks(stripeClient({ key, apiUrl, timeoutMs: TIMEOUT_MS }));
+    const stripe = stripeClient({ key, apiUrl, timeoutMs: TIMEOUT_MS });
+    return openStripeBooks(stripe, organisationId);
   };
 }

@@ -5,6 +5,7 @@ import Stripe from 'stripe';
 import { isCurrency } from '../../ledger/kernel/money.ts';
 import { amountFromStripe } from '../processors/stripe/amounts.ts';
 import { disputeOf as disputeAtPort } from '../processors/stripe/disputes.ts';
+import { keyOf } from '../processors/stripe/metadata.ts';
 import type { NewPayout } from '../records/payouts.ts';
 import {
   type AccountBooks,
@@ -23,7 +24,8 @@ import type { PayoutItem } from './payout-sums.ts';
 /** As many as Stripe gives. */
 const PAGE = 100;
 
-export function openStripeBooks(stripe: Stripe): AccountBooks {
+/** As the organisation sees them: what it has not made there has no key. */
+export function openStripeBooks(stripe: Stripe, organisationId: string): AccountBooks {
   return {
     transactions: (window, after) =>
       ask(async () => {
@@ -32,7 +34,7 @@ export function openStripeBooks(stripe: Stripe): AccountBooks {
           ...behind(after),
           expand: ['data.source'],
         });
-        return rowsOf(page, transactionOf);
+        return rowsOf(page, (row) => transactionOf(row, organisationId));
       }),
     disputes: (window, after) =>
       ask(async () => {
@@ -53,18 +55,25 @@ export function openStripeBooks(stripe: Stripe): AccountBooks {
         rowsOf(await stripe.balanceTransactions.list({ payout, ...behind(after) }), itemOf),
       ),
     coinsOf: amountFromStripe,
-    charge: (reference) => found(() => chargeNamed(stripe, reference)),
-    refund: (reference) => found(async () => refundOf(await stripe.refunds.retrieve(reference))),
+    charge: (reference) => found(() => chargeNamed(stripe, reference, organisationId)),
+    refund: (reference) =>
+      found(async () => refundOf(await stripe.refunds.retrieve(reference), organisationId)),
     dispute: (reference) => found(async () => disputeOf(await stripe.disputes.retrieve(reference))),
   };
 }
 
 /** A payment intent's is the charge that took its money. */
-async function chargeNamed(stripe: Stripe, reference: string): Promise<TheirCharge | null> {
-  if (!reference.startsWith('pi_')) return chargeOf(await stripe.charges.retrieve(reference));
+async function chargeNamed(
+  stripe: Stripe,
+  reference: string,
+  organisationId: string,
+): Promise<TheirCharge | null> {
+  if (!reference.startsWith('pi_')) {
+    return chargeOf(await stripe.charges.retrieve(reference), organisationId);
+  }
   const intent = await stripe.paymentIntents.retrieve(reference, { expand: ['latest_charge'] });
   const { latest_charge: charge } = intent;
-  return charge === null || typeof charge === 'string' ? null : chargeOf(charge);
+  return charge === null || typeof charge === 'string' ? null : chargeOf(charge, organisationId);
 }
 
 /** @throws {BooksFailed} */
@@ -115,7 +124,10 @@ function rowsOf<S extends { readonly id: string }, T>(
   return { rows: data.map(show), next: hasMore ? (data.at(-1)?.id ?? null) : null };
 }
 
-function transactionOf(transaction: Stripe.BalanceTransaction): TheirTransaction {
+function transactionOf(
+  transaction: Stripe.BalanceTransaction,
+  organisationId: string,
+): TheirTransaction {
   const { id, amount, fee, currency, created, source } = transaction;
   return {
     id,
@@ -123,23 +135,26 @@ function transactionOf(transaction: Stripe.BalanceTransaction): TheirTransaction
     fee: BigInt(fee),
     currency: currency.toUpperCase(),
     createdAt: new Date(created * 1000),
-    source: source === null || typeof source === 'string' ? null : sourceOf(source),
+    source: source === null || typeof source === 'string' ? null : sourceOf(source, organisationId),
   };
 }
 
-function sourceOf(source: Stripe.BalanceTransactionSource): TheirTransaction['source'] {
-  if (source.object === 'charge') return chargeOf(source);
-  if (source.object === 'refund') return refundOf(source);
+function sourceOf(
+  source: Stripe.BalanceTransactionSource,
+  organisationId: string,
+): TheirTransaction['source'] {
+  if (source.object === 'charge') return chargeOf(source, organisationId);
+  if (source.object === 'refund') return refundOf(source, organisationId);
   return source.object === 'dispute' ? disputeOf(source) : null;
 }
 
-function chargeOf(charge: Stripe.Charge): TheirCharge {
+function chargeOf(charge: Stripe.Charge, organisationId: string): TheirCharge {
   const { id, amount, amount_captured: captured, currency, metadata } = charge;
   const state = stateOfCharge(charge);
   return {
     subject: 'charge',
     reference: id,
-    key: metadata['key'] ?? null,
+    key: keyOf(metadata, organisationId),
     amount: amountFromStripe(BigInt(state === 'succeeded' ? captured : amount), currency),
     currency: currency.toUpperCase(),
     state,
@@ -152,11 +167,12 @@ function stateOfCharge({ status, captured }: Stripe.Charge): MoneyState {
   return status === 'succeeded' && captured ? 'succeeded' : 'pending';
 }
 
-function refundOf({ id, amount, currency, metadata, charge, status }: Stripe.Refund): TheirRefund {
+function refundOf(refund: Stripe.Refund, organisationId: string): TheirRefund {
+  const { id, amount, currency, metadata, charge, status } = refund;
   return {
     subject: 'refund',
     reference: id,
-    key: metadata?.['key'] ?? null,
+    key: keyOf(metadata, organisationId),
     charge: idOf(charge),
     amount: amountFromStripe(BigInt(amount), currency),
     currency: currency.toUpperCase(),

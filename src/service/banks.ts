@@ -53,7 +53,7 @@ function stripeAccounts(
   const { stripeApiUrl: apiUrl = null } = settings;
   const lines = new Lines({ clock, timers, log });
   watchProcessors(metrics.registry, lines);
-  return ({ id, name, key }) => {
+  return ({ id, tenant, name, key }) => {
     const failing = (error: unknown) =>
       log.error({ err: error, processor: name }, 'an account is not marked as failing');
     return openStripe({
@@ -61,7 +61,7 @@ function stripeAccounts(
       clock,
       log,
       apiUrl,
-      account: { name, key },
+      account: { name, key, organisationId: tenant.organisationId },
       line: lines.of({ id, name }),
       onFailing: () => void failProcessorAccount(sql, { id, key, now: clock.now() }).catch(failing),
     });

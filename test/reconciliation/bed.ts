@@ -9,6 +9,7 @@ import { stripeClient } from '../../src/processors/stripe/client.ts';
 import { booksOpener } from '../../src/reconciliation/open.ts';
 import { Reconciler } from '../../src/reconciliation/reconciler.ts';
 import { mendBy } from '../../src/service/reconciliation.ts';
+import type { Call } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { type Payment, Shop } from '../payments/shop.ts';
@@ -54,10 +55,12 @@ export class Bed {
     await this.fake.close();
   }
 
-  async connect({ testKey }: FakeAccount): Promise<void> {
+  /** As the organisation of `key`; without one, the shop's. */
+  async connect({ testKey }: FakeAccount, key?: Call['key']): Promise<void> {
     const body = { type: 'stripe', secret_key: testKey };
     const { status, text } = await this.shop.server.call('PUT', '/organization/processor', {
       body,
+      ...(key !== undefined && { key }),
     });
     if (status !== 200) throw new Error(`not connected: ${status} ${text}`);
   }

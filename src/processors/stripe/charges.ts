@@ -10,6 +10,7 @@ import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type { ChargeRequest, ChargeResult } from '../processor.ts';
 import { stripeAmount } from './amounts.ts';
 import { OFFERED } from './instruments.ts';
+import { metadataOf } from './metadata.ts';
 import {
   CANCELED,
   intentOf,
@@ -80,7 +81,7 @@ export async function charge(deps: StripeDeps, request: ChargeRequest): Promise<
   const { sql, stripe, ask } = deps;
   const create = (params: Stripe.Checkout.SessionCreateParams, idempotencyKey: string) =>
     ask('sessions.create', () => stripe.checkout.sessions.create(params, { idempotencyKey }));
-  const params = sessionOf(request, begun);
+  const params = sessionOf(request, begun, metadataOf(deps.organisationId, key));
   let made = await create(params, key);
   // Stripe has rules of its own for addresses; then the buyer types one there.
   if (made.kind === 'refused' && made.code === 'email_invalid') {
@@ -138,9 +139,9 @@ type New = Extract<Begun, { kind: 'new' }>;
 function sessionOf(
   request: ChargeRequest,
   { row, units }: New,
+  metadata: Stripe.MetadataParam,
 ): Stripe.Checkout.SessionCreateParams {
-  const { key, save, returnUrl, order } = request;
-  const metadata = { key };
+  const { save, returnUrl, order } = request;
   const common = {
     metadata,
     success_url: returnUrl,

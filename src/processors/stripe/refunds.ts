@@ -10,6 +10,7 @@ import type { RefundRequest, RefundResult } from '../processor.ts';
 import { stripeAmount } from './amounts.ts';
 import type { Answer } from './answers.ts';
 import { refundFailureOf } from './declines.ts';
+import { keyOf, metadataOf } from './metadata.ts';
 import type { StripeDeps } from './states.ts';
 import {
   type ChargeRow,
@@ -59,7 +60,7 @@ export async function refundState(deps: StripeDeps, key: string): Promise<Refund
 }
 
 async function lookFor(deps: StripeDeps, { key, chargeKey }: RefundRow): Promise<RefundResult> {
-  const { sql, stripe, ask, clock } = deps;
+  const { sql, stripe, ask, clock, organisationId } = deps;
   const charge = must(await findCharge(sql, chargeKey), 'the charge of a refund');
   const of = await paymentIntentOf(deps, charge);
   if (of.kind !== 'done') return UNKNOWN;
@@ -71,7 +72,7 @@ async function lookFor(deps: StripeDeps, { key, chargeKey }: RefundRow): Promise
       .autoPagingToArray({ limit: REFUNDS_MAX }),
   );
   if (found.kind !== 'done') return UNKNOWN;
-  const made = found.value.find(({ metadata }) => metadata?.['key'] === key);
+  const made = found.value.find(({ metadata }) => keyOf(metadata, organisationId) === key);
   if (made === undefined) return NOT_ATTEMPTED;
   await keepRefund(sql, key, made.id);
   return refundResult(made, clock.now());
@@ -85,7 +86,7 @@ async function make(
   charge: ChargeRow,
   { key, amount, currency }: RefundRequest,
 ): Promise<RefundResult> {
-  const { sql, stripe, ask, clock } = deps;
+  const { sql, stripe, ask, clock, organisationId } = deps;
   const written = stripeAmount(amount, currency);
   if (written.kind === 'refused' || currency !== charge.currency || charge.kind === 'setup') {
     return decline(deps, key, 'declined');
@@ -96,7 +97,11 @@ async function make(
   if (intent === null) return decline(deps, key, 'declined');
   const made = await ask('refunds.create', () =>
     stripe.refunds.create(
-      { payment_intent: intent, amount: written.units, metadata: { key } },
+      {
+        payment_intent: intent,
+        amount: written.units,
+        metadata: metadataOf(organisationId, key),
+      },
       { idempotencyKey: key },
     ),
   );

@@ -10,6 +10,7 @@ import type { Answer } from './answers.ts';
 import { cancelCharge } from './cancel.ts';
 import { begin, giveUp, refusalOf } from './charges.ts';
 import { type Saved, savedOf } from './instruments.ts';
+import { metadataOf } from './metadata.ts';
 import { CANCELED, NOT_FOUND, notAttempted, OF_INTENT, UNKNOWN } from './results.ts';
 import { chargeState, declineIntent, savedResult, type StripeDeps } from './states.ts';
 import { declineCharge, findCharge, keepCharge } from './store.ts';
@@ -51,7 +52,7 @@ async function make(
     currency: currency.toLowerCase(),
     customer: saved.customer,
     payment_method: saved.method,
-    metadata: { key },
+    metadata: metadataOf(deps.organisationId, key),
     // Nobody is there to be sent anywhere.
     automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
   };

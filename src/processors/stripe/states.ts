@@ -26,6 +26,7 @@ export type StripeDeps = {
   readonly ask: Ask;
   /** As payments name it. */
   readonly account: string;
+  readonly organisationId: string;
   readonly clock: Pick<Clock, 'now'>;
 };
 

@@ -26,6 +26,8 @@ export type StripeOptions = {
     /** `stripe:acct_…` */
     readonly name: string;
     readonly key: string;
+    /** Whose it is. */
+    readonly organisationId: string;
   };
   /** Bounds what is under way at once. */
   readonly line: Line;
@@ -44,7 +46,8 @@ export function openStripe(options: StripeOptions): Processor {
   const { sql, clock, log, apiUrl, account, line, onFailing } = options;
   const stripe = stripeClient({ key: account.key, apiUrl });
   const ask = openAsk({ line, log, account: account.name, onFailing });
-  const deps: StripeDeps = { sql, stripe, ask, account: account.name, clock };
+  const { name, organisationId } = account;
+  const deps: StripeDeps = { sql, stripe, ask, account: name, organisationId, clock };
   const shared = openShared();
   return {
     name: account.name,

@@ -46,7 +46,7 @@ beforeAll(async () => {
     clock,
     log: SILENT,
     apiUrl,
-    account: { name, key },
+    account: { name, key, organisationId: ids.next() },
     line: new Line({ clock, timers, log: SILENT }, name),
     onFailing: () => undefined,
   });

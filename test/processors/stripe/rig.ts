@@ -53,6 +53,8 @@ const INSTRUMENTS: Rig['instruments'] = {
 const typedOf = (instrument: Instrument): string =>
   instrument.type === 'card' ? instrument.number : instrument.iban;
 
+const ORGANISATION_ID = ids.next();
+
 export type Adapter = {
   readonly fake: StripeFake;
   readonly account: FakeAccount;
@@ -88,7 +90,7 @@ export async function openAdapter({
         clock: fake,
         log,
         apiUrl: new URL(fake.url),
-        account: { name, key },
+        account: { name, key, organisationId: ORGANISATION_ID },
         line: new Line({ clock, timers, log: SILENT }, name),
         onFailing: () => void (failing.count += 1),
       }),

@@ -194,7 +194,7 @@ const LAYERS: Layer[] = [
     may: [
       ...LEDGER_FACE,
       'stripe',
-      'src/processors/stripe/{amounts,client,disputes}.ts',
+      'src/processors/stripe/{amounts,client,disputes,metadata}.ts',
       'src/reconciliation/**',
       'src/records/**',
       'src/platform/**',

@@ -113,7 +113,7 @@ const PLANTED: readonly Planted[] = [
     name: 'a ceiling that ignores what is reserved',
     fault: {
       file: 'ledger/payments/payment.ts',
-      replace: [['return captured - refunded - reserved;', 'return captured - refunded;']],
+      replace: [['captured - refunded - reserved - held', 'captured - refunded - held']],
     },
     scenario: 'the processor fails on refunds for a while',
     finds: 'a refund of more than is left: 500, not 400',

@@ -12,6 +12,7 @@ const COPIED = [
   'test/ledger',
   'test/chaos',
   'test/simulation',
+  'test/processors',
   'package.json',
   'tsconfig.json',
 ];

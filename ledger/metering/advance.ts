@@ -146,7 +146,9 @@ function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' |
 export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void {
   assert(old.started && !grant.started, 'what has started is replaced by what has not');
   const { now, ids } = draft.context;
-  const settled = settleEnd(draft, old, now, 'voided');
+  // A node whose clock is behind may decide it: not before the current period.
+  const at = since(draft, now);
+  const settled = settleEnd(draft, old, at, 'voided');
   const { amount } = grant;
   // An unlimited grant is never used up.
   const before = settled.spent + (settled.amount === null ? 0n : settled.used);
@@ -154,7 +156,7 @@ export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void 
   const used = before < room ? before : room;
   const spent = before - used;
   const { expiresAt, suspended, createdAt } = settled;
-  const renewsAt = renewalAfter(grant, now);
+  const renewsAt = renewalAfter(grant, at);
   draft.putGrant({
     ...grant,
     used,
@@ -165,10 +167,10 @@ export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void 
     suspended,
     createdAt,
   });
-  if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, now);
-  draft.announceGrant(grant, amount, 'plan_change', now);
+  if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, at);
+  draft.announceGrant(grant, amount, 'plan_change', at);
   const leader = leaderOf(draft.state.grants);
-  if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, now, leader);
+  if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, at, leader);
 }
 
 /** Ends a grant, and with a subscription's allowance what has rolled over from it. */

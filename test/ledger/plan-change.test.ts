@@ -62,6 +62,19 @@ test.each(DETOURS)('by way of %s and back gains nothing until the period ends', 
   expect(balanceAfter({ limit: 1n }, {})).toBe(10n);
 });
 
+test('decided where the clock is behind the period: it counts from its start', () => {
+  const world = subscribed({ resetInterval: 'day' });
+  world.now += DAY;
+  world.tickAt(world.now);
+  const [start] = period(world);
+  world.use(4n);
+  world.now = start - 2000;
+  const cycle = { anchor: T0, zone: 'UTC' };
+  expect(world.replacePlan({ cycle, limit: 30n })).toBe('done');
+  expect(world.numbers).toEqual([30n, 4n, 26n]);
+  expect(period(world)[0]).toBe(start);
+});
+
 test('back and forth between plans gains nothing', () => {
   const world = subscribed();
   world.use(10n);

@@ -1,4 +1,4 @@
-import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
+import { entitlementId, periodAccountId, usageAccountId } from '../kernel/derived-ids.ts';
 import { METERS_KEPT_MAX } from '../limits.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
 import { advanced } from '../metering/advance.ts';
@@ -140,7 +140,7 @@ export class Contexts {
     const { ids } = this.#deps;
     const node = String(this.#deps.node);
     return this.#books.keep(meter.id, {
-      usage: ids.derive('usage', meter.id, node),
+      usage: usageAccountId(ids, meter.id, this.#deps.node),
       grants: ids.derive('grants', meter.id, node),
     });
   }

@@ -13,3 +13,8 @@ export function periodAccountId(ids: Ids, key: Key & { readonly start: number })
 export function entitlementId(ids: Ids, { customerId, meterId }: Key): string {
   return ids.derive('entitlement', customerId, meterId);
 }
+
+/** The other side of all usage of a meter that a node writes: one account for each of its seats. */
+export function usageAccountId(ids: Ids, meterId: string, node: number): string {
+  return ids.derive('usage', meterId, String(node));
+}

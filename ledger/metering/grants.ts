@@ -59,11 +59,13 @@ export type Grant = {
   readonly ended: { readonly at: number; readonly how: 'expired' | 'voided' | 'used_up' } | null;
 };
 
+type Burning = Pick<Grant, 'id' | 'source' | 'priority' | 'expiresAt' | 'createdAt' | 'suspended'>;
+
 /**
  * Burn order (decisions 5): lowest priority, then soonest expiry, then rollover before fresh, then
  * oldest. Total: ids break ties. What is suspended comes last of all.
  */
-export function burnOrder(a: Grant, b: Grant): number {
+export function burnOrder(a: Burning, b: Burning): number {
   return (
     Number(a.suspended !== null) - Number(b.suspended !== null) ||
     a.priority - b.priority ||

@@ -12,6 +12,7 @@ import {
   JSONB,
   SMALLINT,
   TEXT,
+  TIMESTAMPTZ,
   type Value,
   UUID,
 } from './binary.ts';
@@ -32,18 +33,10 @@ const FIELDS: Readonly<Record<ValueType, Field>> = {
   integer: { element: INTEGER, cellOf: asItIs },
   smallint: { element: SMALLINT, cellOf: asItIs },
   boolean: { element: BOOLEAN, cellOf: (value) => (value === true ? 't' : 'f') },
-  time: { element: { ...BIGINT, oid: 1184 }, cellOf: (value) => microseconds(value as number) },
+  time: { element: TIMESTAMPTZ, cellOf: asItIs },
   jsonb: { element: JSONB, cellOf: (value) => JSON.stringify(value) },
   exact_json: { element: JSONB, cellOf: jsonText },
 };
-
-/** 2000-01-01, from which PostgreSQL counts. */
-const EPOCH_MS = 946_684_800_000;
-
-function microseconds(ms: number): number | bigint {
-  const exact = (ms - EPOCH_MS) * 1000;
-  return Number.isSafeInteger(exact) ? exact : BigInt(ms - EPOCH_MS) * 1000n;
-}
 
 /** @throws RangeError where a value is none of its column's type */
 export function binaryRows<Row>(columns: RowColumns<Row>, rows: readonly Row[]): BinaryArray {

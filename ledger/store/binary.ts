@@ -34,6 +34,22 @@ export const BIGINT: Element = {
   },
 };
 
+/** A cell is in milliseconds. */
+export const TIMESTAMPTZ: Element = {
+  ...BIGINT,
+  oid: 1184,
+  arrayOid: 1185,
+  write: (into, cell, at) => BIGINT.write(into, microseconds(Number(cell)), at),
+};
+
+/** 2000-01-01, from which PostgreSQL counts. */
+const EPOCH_MS = 946_684_800_000;
+
+function microseconds(ms: number): number | bigint {
+  const exact = (ms - EPOCH_MS) * 1000;
+  return Number.isSafeInteger(exact) ? exact : BigInt(ms - EPOCH_MS) * 1000n;
+}
+
 export const UUID: Element = {
   oid: 2950,
   arrayOid: 2951,
@@ -93,7 +109,9 @@ export const BOOLEAN: Element = {
 const ELEMENTS: Readonly<Record<ArrayType, Element>> = {
   uuid: UUID,
   bigint: BIGINT,
+  integer: INTEGER,
   time: BIGINT,
+  timestamptz: TIMESTAMPTZ,
   smallint: SMALLINT,
   boolean: BOOLEAN,
   jsonb: JSONB,

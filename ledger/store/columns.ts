@@ -10,16 +10,21 @@ import type { JsonOf } from './json.ts';
 /** An element of an array parameter. */
 export type Cell = string | number | bigint | null;
 
-/** Of an array's elements. `time` is a timestamptz that comes as milliseconds, in a bigint. */
+/**
+ * Of an array's elements. `time` is a timestamptz that comes as milliseconds, in a bigint;
+ * `timestamptz` comes as one, for an array that is stored as it is.
+ */
 export type ArrayType =
   | 'uuid'
   | 'bigint'
+  | 'integer'
   | 'smallint'
   | 'boolean'
   | 'jsonb'
   | 'reason'
   | 'transfer_kind'
-  | 'time';
+  | 'time'
+  | 'timestamptz';
 
 /** A column whose values come as an array, in PostgreSQL's binary format (`binary.ts`). */
 export type ArrayColumn<Row> = {

@@ -1,6 +1,6 @@
 // The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what
-// all rows share, the arrays of transfers and of changed balances, how many rows must be there, and
-// an array of rows for each other table.
+// all rows share, the arrays of transfers, of changed balances and of the usage delta, how many rows
+// must be there, and an array of rows for each other table.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
 import { type BinaryArray, binaryArray, emptyArray } from './binary.ts';
@@ -27,6 +27,7 @@ import {
   REFUND_COLUMNS,
 } from './payment-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
+import { DELTA_COLUMNS, usageEntries } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
 /** Text, or an array in the binary format. */
@@ -46,6 +47,7 @@ export function flushParameters(
     SIDE_CHANGES,
     rows.touched.filter((change) => !isOfActor(change)),
   );
+  const usage = arraysOf(DELTA_COLUMNS, usageEntries(rows.transfers));
   const parameters: Parameter[] = [
     fence.node,
     String(fence.epoch),
@@ -56,6 +58,7 @@ export function flushParameters(
     ...transfers.arrays,
     ...balances.arrays,
     ...sides.arrays,
+    ...usage.arrays,
     rows.touched.length,
     rows.opened.length,
   ];

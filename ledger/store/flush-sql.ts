@@ -24,6 +24,7 @@ import {
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
+import { DELTA_COLUMNS } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
 /** The fence's own parameters are written where they are used: $1 to $4. */
@@ -79,13 +80,13 @@ const FENCE = `
   WITH fence AS (
     UPDATE nodes SET seq = seq + 1, expires_at = now() + $4 * interval '1 millisecond'
     WHERE id = $1 AND epoch = $2 AND seq = $3 AND id > 0 AND epoch > 0 AND seq >= 0
-    RETURNING id AS node, ${[...sharedValues(TRANSFER_COLUMNS), ...sharedValues(BALANCE_CHANGES)].join(', ')}
+    RETURNING id AS node, seq, ${[...sharedValues(TRANSFER_COLUMNS), ...sharedValues(BALANCE_CHANGES)].join(', ')}
   )`;
 
 const TRANSFERS = `,
   moved AS (
-    INSERT INTO transfers (${namesOf(TRANSFER_COLUMNS)}, node)
-    SELECT ${TRANSFER_VALUES}, fence.node
+    INSERT INTO transfers (${namesOf(TRANSFER_COLUMNS)}, node, unbinned)
+    SELECT ${TRANSFER_VALUES}, fence.node, NULL
     FROM fence, ${arrayRows(TRANSFER_COLUMNS)}
   )`;
 
@@ -102,6 +103,16 @@ const CHANGED = `,
     FROM fence, ${arrayRows(SIDE_CHANGES)}
     WHERE b.id = t.id
     RETURNING 1
+  )`;
+
+const DELTA_ARRAYS = Object.values(DELTA_COLUMNS).map(({ type }) => `${parameter()}::${type}[]`);
+
+/** The arrays are stored as they come. */
+const BINNED = `,
+  binned AS (
+    INSERT INTO usage_deltas (${namesOf(DELTA_COLUMNS)}, node, seq)
+    SELECT ${DELTA_ARRAYS.join(', ')}, fence.node, fence.seq
+    FROM fence WHERE cardinality(${DELTA_ARRAYS[0]}) > 0
   )`;
 
 const CHANGED_COUNT = parameter();
@@ -214,10 +225,11 @@ const counts = (opened: string): string => `
     WHEN ${opened} <> ${OPENED_COUNT}::int THEN refuse_flush('I5: an account was opened twice')
     ELSE 1 END = 1 AS moved`;
 
-export const LEAN_FLUSH = FENCE + TRANSFERS + CHANGED + counts('0');
+export const LEAN_FLUSH = FENCE + TRANSFERS + CHANGED + BINNED + counts('0');
 export const FULL_FLUSH =
   FENCE +
   TRANSFERS +
   CHANGED +
+  BINNED +
   RARE +
   counts('(SELECT count(*) FROM opened) + (SELECT count(*) FROM opened_sides)');

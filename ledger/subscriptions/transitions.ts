@@ -8,10 +8,16 @@ import type { Subscription } from './subscription.ts';
 export const ACTIONS = ['cancel', 'uncancel', 'pause', 'resume', 'change', 'end_trial'] as const;
 export type Action = (typeof ACTIONS)[number];
 
+/** What decides it: of a subscription, or as much as a reader of the API knows of one. */
+export type Standing = Pick<Subscription, 'status' | 'periodIndex' | 'cancelAt'> & {
+  readonly open: readonly unknown[];
+  readonly waiting: object | null;
+};
+
 export type Situation = {
   /** The condition in words, for the documentation. */
   readonly legal: string;
-  readonly holds: (subscription: Subscription) => boolean;
+  readonly holds: (standing: Standing) => boolean;
 };
 
 export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
@@ -44,6 +50,6 @@ export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
   },
 };
 
-export function legalActions(subscription: Subscription): readonly Action[] {
-  return ACTIONS.filter((action) => TRANSITIONS[action].holds(subscription));
+export function legalActions(standing: Standing): readonly Action[] {
+  return ACTIONS.filter((action) => TRANSITIONS[action].holds(standing));
 }

@@ -2,13 +2,14 @@
 //
 // How it works: all checks run in one snapshot, beside a running service. A check that finds rows
 // shows the first of them. The ledger has its own checks; those of money, subscriptions,
-// sold usage and webhooks are beside this file.
+// usage and webhooks are beside this file.
 // Does not: repair anything.
 import type { Sql } from 'postgres';
 import { LEDGER_CHECKS } from '../../ledger/store/audit.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
+import { USAGE_BIN_CHECKS } from './audit-usage-bins.ts';
 import { USAGE_CHECKS } from './audit-usage.ts';
 import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
 
@@ -18,6 +19,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   ...PAYMENT_CHECKS,
   ...SUBSCRIPTION_CHECKS,
   ...USAGE_CHECKS,
+  ...USAGE_BIN_CHECKS,
   ...WEBHOOK_CHECKS,
   ...LEDGER_CHECKS,
 };

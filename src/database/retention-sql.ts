@@ -2,7 +2,7 @@
 export type Sweep = {
   readonly table: string;
   /** Which window keeps it. */
-  readonly window: 'keys' | 'events';
+  readonly window: 'keys' | 'events' | 'denials';
   /** Whether `t` is deleted. */
   readonly over: string;
   /**
@@ -46,6 +46,15 @@ export const SWEEPS: readonly Sweep[] = [
   { table: 'mails', window: 'events', over: 't.settled_at < $3' },
   { table: 'processor_hints', window: 'events', over: 't.settled_at < $3' },
   { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
+  {
+    table: 'denials',
+    window: 'denials',
+    over: 't.recorded_at < $3',
+    instead: `, asked AS (
+      DELETE FROM denial_requests r USING gone g WHERE r.organisation_id = g.organisation_id AND r.mode = g.mode
+        AND r.request_id = ANY (g.request_ids) AND r.denial_id = g.id)`,
+  },
+  { table: 'denial_counts', window: 'denials', over: 't.quarter < $3' },
   { table: 'method_attempts', window: 'keys', over: 't.created_at < $3' },
   {
     // A delivery that is still to be sent stays, however old it is.

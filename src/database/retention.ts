@@ -16,6 +16,8 @@ import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
 import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
 import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
+import { RETENTION_LOCK } from './retention-lock.ts';
+import { isUsageBinned } from './usage-backfill.ts';
 import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
 
 export type RetentionPolicy = {
@@ -26,6 +28,8 @@ export type RetentionPolicy = {
   readonly keysMs: number;
   /** How long events of usage, deliveries, expired checkouts and expired portal tokens are kept. */
   readonly eventsMs: number;
+  /** How long the record of denials is kept. */
+  readonly denialsMs: number;
   /** How many whole months of usage stay in the archive; null: all. */
   readonly usageMonths: number | null;
 };
@@ -44,8 +48,8 @@ export type Retained = {
   /** Months of the archive that were or would be dropped. */
   readonly closed: readonly string[];
   /**
-   * Whether an audit that was reading the archive kept months from being dropped. The next run
-   * drops them.
+   * Whether an audit that was reading the archive kept months from being dropped, or a backfill of
+   * usage kept transfers and months where they are. A later run moves and drops them.
    */
   readonly busy: boolean;
 };
@@ -61,7 +65,6 @@ const EVENTS_MS_MIN = 30 * 86_400_000;
 const PAGES = 8;
 /** The rest after a statement, as a multiple of its time. */
 const REST = 4;
-const LOCK_KEY = 7_206_520;
 
 /** null: another one is running. */
 export async function retain(
@@ -70,17 +73,18 @@ export async function retain(
 ): Promise<Retained | null> {
   assert(policy.keysMs >= KEYS_MS_MIN, 'a key counts once for as long as its event may come again');
   assert(policy.eventsMs >= EVENTS_MS_MIN, 'events are kept for 30 days');
+  assert(policy.denialsMs > 0, 'what is written now is kept');
   assert(policy.usageMonths === null || policy.usageMonths > 0, 'the present month is kept');
   // The lock belongs to the session.
   const session = await deps.sql.reserve();
   try {
     const [lock] = await session<{ mine: boolean }[]>`
-      select pg_try_advisory_lock(${LOCK_KEY}) as mine`;
+      select pg_try_advisory_lock(${RETENTION_LOCK}) as mine`;
     if (!must(lock, 'a lock or none').mine) return null;
     try {
       return await sweepAll(deps, policy);
     } finally {
-      await session`select pg_advisory_unlock(${LOCK_KEY})`;
+      await session`select pg_advisory_unlock(${RETENTION_LOCK})`;
     }
   } finally {
     session.release();
@@ -90,10 +94,15 @@ export async function retain(
 async function sweepAll(deps: RetentionDeps, policy: RetentionPolicy): Promise<Retained> {
   const now = deps.clock.now();
   const rows: Record<string, number> = {};
+  // What is not in bins yet stays where it is: nothing adds a row of that kind any more.
+  const isBinned = await isUsageBinned(deps.sql);
+  const windows = { keys: policy.keysMs, events: policy.eventsMs, denials: policy.denialsMs };
   for (const sweep of SWEEPS) {
-    const since = new Date(now - (sweep.window === 'keys' ? policy.keysMs : policy.eventsMs));
+    if (sweep.table === 'transfers' && !isBinned) continue;
+    const since = new Date(now - windows[sweep.window]);
     rows[sweep.table] = await sweepTable(deps, { sweep, since });
   }
+  if (!isBinned) return { rows, closed: [], busy: true };
   if (policy.usageMonths === null) return { rows, closed: [], busy: false };
   return { rows, ...(await closeBefore(deps, monthName(now, -policy.usageMonths))) };
 }

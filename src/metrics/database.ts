@@ -90,6 +90,18 @@ const QUERIES: readonly Query[] = [
   },
   {
     help: {
+      usage_waiting: 'Accounts in flushes whose usage is not in bins yet.',
+      usage_waiting_oldest_seconds: 'How long ago the oldest of these flushes was written.',
+      usage_backfills: 'Tables with usage of an earlier release that is not in bins yet.',
+    },
+    sql: `
+      SELECT coalesce(sum(cardinality(slots)), 0)::float8 AS usage_waiting,
+        ${AGE('min(written_at)')} AS usage_waiting_oldest_seconds,
+        (SELECT count(*) FROM usage_backfills)::float8 AS usage_backfills
+      FROM (SELECT slots, written_at FROM usage_deltas ORDER BY node, seq LIMIT 10000) d`,
+  },
+  {
+    help: {
       deliveries_due_oldest_seconds:
         'How long the oldest delivery has been due that no worker has in hand, of endpoints that take some.',
       deliveries_paused_oldest_seconds:

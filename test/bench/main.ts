@@ -6,6 +6,8 @@ import { Closers } from '../support/closers.ts';
 import { openStores, openTargets } from './bed/bed.ts';
 import type { Stores } from './bed/service.ts';
 import { isOfMoney } from './cases.ts';
+import { runBins } from './bins/bins.ts';
+import { binsMarkdown } from './bins/report.ts';
 import { runClient } from './client/client.ts';
 import { clientMarkdown } from './client/report.ts';
 import { runCluster } from './cluster/cluster.ts';
@@ -45,7 +47,7 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    const kinds = { memory, webhooks, renewals, peers, ledger, cluster, client } as const;
+    const kinds = { memory, webhooks, renewals, peers, ledger, bins, cluster, client } as const;
     const kind = options.alone === null ? cases : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
@@ -132,6 +134,15 @@ async function ledger({ options, machine }: Run): Promise<boolean> {
   const results = await runLedger({ rounds, measureMs, signal: aborting.signal, say });
   console.log(
     json ? JSON.stringify({ machine, results }, null, 2) : ledgerMarkdown(results, machine),
+  );
+  return true;
+}
+
+async function bins({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { rounds, json } = options;
+  const results = await runBins(stores, closers, { rounds, signal: aborting.signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, results }, null, 2) : binsMarkdown(results, machine),
   );
   return true;
 }

@@ -2,7 +2,16 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case, USUAL } from './cases.ts';
 
-const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'ledger', 'cluster', 'client'] as const;
+const ALONE = [
+  'memory',
+  'webhooks',
+  'renewals',
+  'peers',
+  'ledger',
+  'bins',
+  'cluster',
+  'client',
+] as const;
 
 /**
  * Parts of the cluster bench: by number of nodes, forwarded against owned, beside a hot customer,
@@ -18,8 +27,8 @@ export type ClientPart = (typeof CLIENT_PARTS)[number];
 export interface Options {
   readonly cases: readonly Case[];
   /**
-   * A million customers, deliveries, renewals, messages between nodes, the ledger alone, many
-   * nodes, or the client; null for the cases.
+   * A million customers, deliveries, renewals, messages between nodes, the ledger alone, usage
+   * over time, many nodes, or the client; null for the cases.
    */
   readonly alone: (typeof ALONE)[number] | null;
   readonly parts: readonly Part[];
@@ -48,7 +57,7 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--against COMMIT | --compare FILE] [--no-peers] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger, cluster or client, which run alone
+  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger, bins, cluster or client, which run alone
   --against  the service of another commit too, in turn with this one: what the change is
   --compare  the change since an earlier --json; --against is more exact
   --no-peers the service alone

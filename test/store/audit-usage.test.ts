@@ -74,6 +74,7 @@ test('sound books have no findings', async () => {
   expect(await audit(sales.club.shop.server.sql)).toEqual([]);
 });
 
+const BINS = 'bins are the fold of the events';
 const MARK = 'a mark of sold usage is the fold of the events before it';
 const ONCE = 'usage is sold once';
 const LINE = 'what was billed of usage is on its invoice';
@@ -128,9 +129,9 @@ const DAMAGE: [string, () => string, string[]][] = [
   ['a member too many',                      () => marked('paused', 'unique', 0, 'closing_aggregate = closing_aggregate + 1000000'), [MARK]],
   ['a span that begins with usage',          () => marked('good', 'max', 1, 'opening_aggregate = 1000000'),                    [MARK]],
   ['a change that forgot what was before',   () => marked('changed', 'sum', 1, 'opening_aggregate = 0'),                       [MARK, COST, TIERS]],
-  ['an event of another time',               () => `update transfers set event_at = event_at + interval '8 days' where ${LATE} and debit in (select account_id from usage_spans where ${span('changed', 'sum', 0)})`, []],
-  ['an event before the change, now after it', () => `update transfers set event_at = at, at = at where at - event_at between interval '1 day' and interval '6 days' and debit = (select account_id from usage_spans where ${span('changed', 'sum', 0)})`, [MARK]],
-  ['an event that is lost',                  () => `delete from transfers where ${LATE} and debit = (select account_id from usage_spans where ${span('good', 'count', 0)})`, [MARK, AGGREGATES, TOTALS]],
+  ['an event of another time',               () => `update transfers set event_at = event_at + interval '8 days' where ${LATE} and debit in (select account_id from usage_spans where ${span('changed', 'sum', 0)})`, [BINS]],
+  ['an event before the change, now after it', () => `update transfers set event_at = at, at = at where at - event_at between interval '1 day' and interval '6 days' and debit = (select account_id from usage_spans where ${span('changed', 'sum', 0)})`, [MARK, BINS]],
+  ['an event that is lost',                  () => `delete from transfers where ${LATE} and debit = (select account_id from usage_spans where ${span('good', 'count', 0)})`, [MARK, AGGREGATES, TOTALS, BINS]],
   ['time that is sold twice',                () => marked('changed', 'sum', 0, `ended_at = ended_at + interval '1 hour'`),        [ONCE, MARK, SAYS, REASON]],
   ['a line of another amount',               () => `update invoices set lines = jsonb_set(lines, '{1,amount}', '"7"') where ${invoice('good')}`, [LINE]],
   ['a line that is there twice',             () => `update invoices set lines = lines || (lines -> 1) where ${invoice('good')}`, [LINE, COST]],
@@ -163,7 +164,7 @@ const DAMAGE: [string, () => string, string[]][] = [
   ['a span that is lost',                    () => `delete from usage_spans where ended_at is null and subscription_id = '${of.good}'`, [RUNS]],
   ['a span that runs by another price',      () => `update usage_spans set usage_price_id = gen_random_uuid() where ended_at is null and subscription_id = '${of.good}'`, [RUNS]],
   ['one who has billed, and knows nothing',  () => remembering('good', `'[]'`),                                                 [KNOWS]],
-  ['a time out of its span',                 () => `update transfers set event_at = coalesce(event_at, at) + interval '40 days' where id = (select id from transfers where sold and debit = (select account_id from usage_spans where ${span('good', 'sum', 0)}) order by at limit 1)`, [EARLY]],
+  ['a time out of its span',                 () => `update transfers set event_at = coalesce(event_at, at) + interval '40 days' where id = (select id from transfers where sold and debit = (select account_id from usage_spans where ${span('good', 'sum', 0)}) order by at limit 1)`, [EARLY, BINS]],
   ['an event that is not marked',            () => `update transfers set sold = null where id = (select id from transfers where sold and debit = (select account_id from usage_spans where ${span('good', 'sum', 1)}) order by at limit 1)`, [MARKED]],
   ['one of nobody',                          () => marked('paused', 'sum', 0, 'subscription_id = gen_random_uuid()'),          [OVER]],
   ['older events that were dropped',         () => DROPPED, []],

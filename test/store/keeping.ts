@@ -19,6 +19,7 @@ export const DAY_MS = 86_400_000;
 export const POLICY: RetentionPolicy = {
   keysMs: 40 * DAY_MS,
   eventsMs: 90 * DAY_MS,
+  denialsMs: 30 * DAY_MS,
   usageMonths: null,
 };
 

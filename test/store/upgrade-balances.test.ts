@@ -115,10 +115,10 @@ const BOOKS = [
   'refunds',
 ];
 
-/** The rows, with what may be left out of a transfer. */
+/** The rows, with what may be left out of a transfer, and without what says who wrote it. */
 async function rowsOf(on: Sql, table: string): Promise<string[]> {
   const row = table.startsWith('transfers')
-    ? `(to_jsonb(r) || jsonb_build_object('amount', coalesce(amount, value), 'event_at', coalesce(event_at, case when value is not null then at end)))`
+    ? `(to_jsonb(r) || jsonb_build_object('amount', coalesce(amount, value), 'event_at', coalesce(event_at, case when value is not null then at end))) - 'unbinned'`
     : 'to_jsonb(r)';
   const rows = await on.unsafe<{ row: string }[]>(
     `select ${row}::text as row from ${table} r order by 1`,

@@ -1,0 +1,104 @@
+// Bins of time: the hours, days or months of a calendar in a time zone.
+//
+// How it works: days and months are periods that begin at midnight (`calendar.ts`), so a day of 23
+// or 25 hours is one bin. An hour begins where the clock strikes it or jumps past it: the hour that
+// a clock shows twice is two bins.
+// Holds: the edges ascend and cover the range without a gap. In every zone of today an edge lies on
+// a quarter of an hour. Times are milliseconds since the epoch.
+import { boundary, type Cycle, periodIndex } from '../../ledger/kernel/calendar.ts';
+
+export const BINS = ['hour', 'day', 'month'] as const;
+export type Bin = (typeof BINS)[number];
+
+export type Calendar = {
+  readonly bin: Bin;
+  /** `UTC` or a zone of the IANA database. */
+  readonly zone: string;
+};
+
+export const BINS_MAX = 1000;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** No bin is longer: a clock goes back by an hour, a zone crosses the date line, a month has 31 days. */
+const LONGEST_MS: Record<Bin, number> = {
+  hour: 2 * HOUR_MS,
+  day: 2 * DAY_MS + HOUR_MS,
+  month: 33 * DAY_MS,
+};
+
+/**
+ * The edges of the bins that cover `[from, to)`: `from`, the calendar's edges in between, `to`. So
+ * the first bin and the last are cut. `from` is before `to`.
+ */
+export function edgesOf(
+  calendar: Calendar,
+  { from, to }: { readonly from: number; readonly to: number },
+): readonly number[] | 'too_many' {
+  if ((to - from) / LONGEST_MS[calendar.bin] > BINS_MAX) return 'too_many';
+  const edges = [from];
+  const next = edgesAfter(calendar, from);
+  for (let at = next(); at < to; at = next()) {
+    edges.push(at);
+    if (edges.length > BINS_MAX) return 'too_many';
+  }
+  edges.push(to);
+  return edges;
+}
+
+/** The end of the bin that holds `at`. */
+export function endOfBin(calendar: Calendar, at: number): number {
+  return edgesAfter(calendar, at)();
+}
+
+/** The start of the `count`th bin before an edge; of days and months, by the calendar. */
+export function binsBefore({ bin, zone }: Calendar, edge: number, count: number): number {
+  if (bin === 'hour') return edge - count * HOUR_MS;
+  const cycle = cycleOf(bin, zone);
+  return boundary(cycle, periodIndex(cycle, edge) - count);
+}
+
+/** Returns what returns the next edge each time. */
+function edgesAfter({ bin, zone }: Calendar, at: number): () => number {
+  if (bin === 'hour') {
+    let edge = at;
+    return () => (edge = nextHour(edge, zone));
+  }
+  const cycle = cycleOf(bin, zone);
+  let n = periodIndex(cycle, at);
+  return () => boundary(cycle, (n += 1));
+}
+
+/** A first of the month at midnight, which every zone had. */
+function cycleOf(interval: 'day' | 'month', zone: string): Cycle {
+  const anchor =
+    zone === 'UTC'
+      ? Date.UTC(2000, 0)
+      : Temporal.PlainDate.from('2000-01-01').toZonedDateTime(zone).epochMilliseconds;
+  return { anchor, interval, count: 1, zone };
+}
+
+function nextHour(at: number, zone: string): number {
+  if (zone === 'UTC') return Math.floor(at / HOUR_MS) * HOUR_MS + HOUR_MS;
+  const start = startOfHour(at, zone);
+  // Where the clock jumps, the next hour may begin earlier, or later by what it goes back.
+  const following = startOfHour(start + HOUR_MS, zone);
+  if (following > at) return following;
+  const past = intoHour(start + HOUR_MS, zone);
+  return start + HOUR_MS + (HOUR_MS - past);
+}
+
+/** Where the clock struck the hour that it shows at `at`, or jumped past it. */
+function startOfHour(at: number, zone: string): number {
+  return Temporal.Instant.fromEpochMilliseconds(at)
+    .toZonedDateTimeISO(zone)
+    .round({ smallestUnit: 'hour', roundingMode: 'floor' }).epochMilliseconds;
+}
+
+/** What the clock shows after the full hour, in milliseconds. */
+function intoHour(at: number, zone: string): number {
+  const { minute, second, millisecond } =
+    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  return (minute * 60 + second) * 1000 + millisecond;
+}

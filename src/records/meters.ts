@@ -8,6 +8,8 @@ import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
 import { isUuid } from './uuid.ts';
 
+const METER_IDS_MAX = 1000;
+
 export type MeterStatus = 'active' | 'archived';
 
 /** What the hot path needs to know of a meter. */
@@ -101,9 +103,18 @@ export async function findMeter(
       select ${columns(sql)} from meters where ${inScope(sql, scope)} and id = ${reference}`;
     if (byId !== undefined) return byId;
   }
-  const [bySlug] = await sql<MeterRecord[]>`
-    select ${columns(sql)} from meters where ${inScope(sql, scope)} and slug = ${reference}`;
-  return bySlug ?? null;
+  return findMeterBySlug(sql, scope, reference);
+}
+
+/** By slug, archived ones too. */
+export async function findMeterBySlug(
+  sql: Executor,
+  scope: Tenant,
+  slug: string,
+): Promise<MeterRecord | null> {
+  const [row] = await sql<MeterRecord[]>`
+    select ${columns(sql)} from meters where ${inScope(sql, scope)} and slug = ${slug}`;
+  return row ?? null;
 }
 
 /** By slug, locked until the transaction ends. */
@@ -199,6 +210,13 @@ export async function listExistingMeters(
   const rows = await sql<{ id: string }[]>`
     select id from meters where id = any(${[...ids]}::uuid[]) and deleted_at is null`;
   return new Set(rows.map((row) => row.id));
+}
+
+/** Newest first, at most 1000: what an event may have fed. */
+export async function listMeterIds(sql: Executor, scope: Tenant): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from meters where ${inScope(sql, scope)} order by id desc limit ${METER_IDS_MAX}`;
+  return rows.map(({ id }) => id);
 }
 
 /** The names of these meters, without deleted ones. */

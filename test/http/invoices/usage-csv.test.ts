@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { retain } from '../../../src/database/retention.ts';
 import { FairSql } from '../../../src/http/edge/fair-sql.ts';
+import { CsvDownloads } from '../../../src/http/csv-downloads.ts';
 import { UsageCsv } from '../../../src/http/usage-csv.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { findInvoice, type InvoiceRecord } from '../../../src/records/invoices.ts';
@@ -182,7 +183,12 @@ test('over many pages each event comes once, while more are written and old ones
 const merchant = () => {
   const { id: organisationId } = club.shop.server.organisation;
   const scope = { organisationId, mode: 'test' } as const;
-  return { kind: 'organisation', ...scope, keyId: ids.next(), scope: 'all' } as const;
+  return {
+    kind: 'organisation',
+    ...scope,
+    actor: { kind: 'key', id: ids.next() },
+    scope: 'all',
+  } as const;
 };
 
 async function recordOf(id: string): Promise<InvoiceRecord> {
@@ -192,13 +198,19 @@ async function recordOf(id: string): Promise<InvoiceRecord> {
 function downloadsOf(monotonic: () => number = () => 0): UsageCsv {
   const lane = { places: 1, perTenant: 1, waitingMax: 4, waitMs: 1000, timers };
   const lists = new FairSql(club.shop.server.sql, 'lists', lane);
-  return new UsageCsv({ lists, clock: { monotonic }, idleAtMost: () => undefined });
+  const downloads = new CsvDownloads({ clock: { monotonic }, idleAtMost: () => undefined });
+  return new UsageCsv({ lists, downloads });
 }
 
 /** Moves all usage to the archive. */
 async function archive(sql: typeof club.shop.server.sql): Promise<void> {
   const later = { ...clock, now: () => clock.now() + 3650 * DAY_MS };
-  const policy = { keysMs: 40 * DAY_MS, eventsMs: 3650 * DAY_MS, usageMonths: null };
+  const policy = {
+    keysMs: 40 * DAY_MS,
+    eventsMs: 3650 * DAY_MS,
+    denialsMs: 30 * DAY_MS,
+    usageMonths: null,
+  };
   const done = await retain({ sql, clock: later, timers, dryRun: false }, policy);
   expect(done?.rows['transfers']).toBeGreaterThan(1000);
 }

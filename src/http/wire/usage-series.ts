@@ -1,0 +1,172 @@
+// What `GET /usage` takes and answers (beyond.md 8).
+import { type Static, Type } from '@sinclair/typebox';
+import { iso } from '../../../ledger/kernel/iso.ts';
+import { decimal } from '../../../ledger/kernel/decimal.ts';
+import { inRange, quantityNumber } from '../../../ledger/kernel/quantity.ts';
+import {
+  type Bin,
+  BINS,
+  BINS_MAX,
+  binsBefore,
+  type Calendar,
+  edgesOf,
+  endOfBin,
+} from '../../metering/calendar-bins.ts';
+import type { BinnedUsage, UsageSeries as Series } from '../../records/usage-series.ts';
+import { csvRow, csvText } from '../csv.ts';
+import type { Issue } from '../edge/errors.ts';
+import { NO_ZONE, Timezone, zoneOf } from './timezone.ts';
+import { timeOf } from './usage.ts';
+import { Body, ExternalCustomerId, namedOneOf, Nullable, Timestamp, Uuid } from './values.ts';
+
+const GROUP = 'metadata.';
+
+export const UsageQuery = Body({
+  feature_key: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The slug of a `sum` or `count` meter.',
+  }),
+  customer_id: Type.Optional({ ...Uuid, description: 'Without a customer: of all together.' }),
+  external_customer_id: Type.Optional(ExternalCustomerId),
+  from: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Usage from then on. Without it: the last 24 hours, 30 days or 12 months.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Usage before then. Without it: through the end of the present bin.',
+    }),
+  ),
+  bin: Type.Optional({ ...namedOneOf(BINS), default: 'day' }),
+  timezone: Type.Optional({ ...Timezone, default: 'UTC' }),
+  group_by: Type.Optional(
+    Type.String({
+      minLength: GROUP.length + 1,
+      maxLength: 100,
+      pattern: '^metadata\\.',
+      error: 'must be metadata. and a name of metadata',
+      description: 'A bin for each value that the events have under a name: `metadata.region`.',
+    }),
+  ),
+  format: Type.Optional({ ...namedOneOf(['json', 'csv']), default: 'json' }),
+});
+
+type Query = Static<typeof UsageQuery>;
+
+const Group = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+  description:
+    'With `group_by`: the value as it was sent, so 1 is not "1". Null: events without the name, and those of all groups but the 250 largest.',
+});
+
+export const UsageBin = Type.Object({
+  start: { ...Timestamp, description: 'The first begins at `from`.' },
+  end: { ...Timestamp, description: 'Not in it. The last ends at `to`.' },
+  value: Nullable(
+    Type.Number({
+      description:
+        'The sum, or of a `count` meter the number of events, less corrections. Null where it has more than 15 digits: CSV shows those too.',
+    }),
+  ),
+  events: Type.Integer({ description: 'The number of events, less corrections.' }),
+  group: Type.Optional(Group),
+});
+
+export const UsageSeries = Type.Object({
+  data: Type.Array(UsageBin, { description: 'In order of time, the largest groups first.' }),
+  exact_through: {
+    ...Timestamp,
+    description:
+      "An instant of the organization's clock: every event that was acknowledged up to it is counted.",
+  },
+});
+
+/** How many bins there are without `from`. */
+const COUNT: Record<Bin, number> = { hour: 24, day: 30, month: 12 };
+
+export type Asked = Pick<Series, 'edges' | 'groupBy'>;
+
+/** The bins of a query, or what is wrong with it. `now` is the organisation's, in milliseconds. */
+export function usageAsked(query: Query, now: number): Asked | Issue[] {
+  const issues: Issue[] = [];
+  const read = (name: 'from' | 'to'): number | null => {
+    const text = query[name];
+    const at = text === undefined ? null : timeOf(text);
+    if (text !== undefined && at === null) {
+      issues.push({ path: [name], message: 'must be an ISO 8601 time with a zone' });
+    }
+    return at;
+  };
+  const [first, last] = [read('from'), read('to')];
+  const zone = zoneOf(query.timezone ?? 'UTC');
+  if (zone === null) issues.push(NO_ZONE);
+  if (zone === null || issues.length > 0) return issues;
+  const calendar: Calendar = { bin: query.bin ?? 'day', zone };
+  const to = last ?? endOfBin(calendar, now);
+  const from = first ?? Math.max(0, startOf(calendar, to));
+  if (from >= to) return [{ path: ['from'], message: 'must be before to' }];
+  const edges = edgesOf(calendar, { from, to });
+  if (edges === 'too_many') {
+    return [{ path: ['bin'], message: `would be more than ${BINS_MAX} bins in this range` }];
+  }
+  return { edges, groupBy: query.group_by?.slice(GROUP.length) ?? null };
+}
+
+function startOf(calendar: Calendar, to: number): number {
+  return binsBefore(calendar, endOfBin(calendar, to - 1), COUNT[calendar.bin]);
+}
+
+/** All bins: one without usage has a 0. */
+export function fromBinned(
+  { edges, groupBy }: Asked,
+  found: readonly BinnedUsage[],
+  scale: number,
+): Static<typeof UsageBin>[] {
+  return inBins(edges, found).map(({ bin, group, value, events }) => ({
+    start: iso(edges[bin] ?? 0),
+    end: iso(edges[bin + 1] ?? 0),
+    value: inRange(value) ? quantityNumber(value, scale) : null,
+    events,
+    ...(groupBy !== null && { group: group === null ? null : scalarOf(group) }),
+  }));
+}
+
+/** The same as CSV; values are exact. */
+export function csvOfBinned(
+  { edges, groupBy }: Asked,
+  found: readonly BinnedUsage[],
+  scale: number,
+): string {
+  const groups = groupBy === null ? [] : ['group'];
+  const rows = inBins(edges, found).map(({ bin, group, value, events }) =>
+    csvRow([
+      iso(edges[bin] ?? 0),
+      iso(edges[bin + 1] ?? 0),
+      decimal(value, scale),
+      String(events),
+      ...groups.map(() => (group === null ? '' : textOf(scalarOf(group)))),
+    ]),
+  );
+  return csvRow(['start', 'end', 'value', 'events', ...groups]) + rows.join('');
+}
+
+const scalarOf = (json: string) => JSON.parse(json) as string | number | boolean;
+
+const textOf = (scalar: string | number | boolean): string =>
+  typeof scalar === 'string' ? csvText(scalar) : String(scalar);
+
+/** What was found, and an empty one for each bin without. */
+function inBins(edges: readonly number[], found: readonly BinnedUsage[]): BinnedUsage[] {
+  const all: BinnedUsage[] = [];
+  let next = 0;
+  for (let bin = 0; bin < edges.length - 1; bin += 1) {
+    const from = next;
+    while (found[next]?.bin === bin) next += 1;
+    if (next > from) all.push(...found.slice(from, next));
+    else all.push({ bin, group: null, value: 0n, events: 0 });
+  }
+  return all;
+}

@@ -1,0 +1,253 @@
+// Usage over time: what was used in each bin of a range.
+//
+// How it works: usage is kept by quarter of an hour (`usage_bins` of a customer's accounts,
+// `usage_totals` of a meter), and what is not added there yet in `usage_deltas`. A quarter that the
+// range cuts, and groups by metadata, are read from the events themselves. All in one snapshot, so
+// that each event counts once.
+// Holds: what is read has a bound. The quarters tell beforehand how many events there are, and a
+// reading ends behind the bound. Where retention has dropped events, the others do not come to what
+// the quarters say, and nothing is answered.
+import type { Ids } from '../../ledger/ports.ts';
+import { one } from '../../ledger/kernel/quantity.ts';
+import type { Executor, Sql } from '../platform/postgres/postgres.ts';
+import {
+  accountsOf,
+  dateOf,
+  eventAt,
+  type Fragment,
+  isIncomplete,
+  isUsage,
+  QUARTER_MS,
+  type Range,
+  recordedNear,
+  sideAccountsOf,
+  type UsageSource,
+} from './usage-sources.ts';
+
+/** Events that are read for one answer. */
+const EVENTS_MAX = 250_000;
+/** Groups by name, and what an answer has of them in all bins. */
+const GROUPS_MAX = 250;
+const GROUPED_ROWS_MAX = 25_000;
+
+export type UsageSeries = {
+  readonly source: UsageSource;
+  /** Of the bins, in milliseconds: they ascend, and are one more than bins. */
+  readonly edges: readonly number[];
+  /** The name in the metadata; null: no groups. */
+  readonly groupBy: string | null;
+};
+
+/** What was used in a bin, or in it by one group. */
+export type BinnedUsage = {
+  /** From 0. */
+  readonly bin: number;
+  /** A JSON scalar as text; null for the rest, and where there are no groups. */
+  readonly group: string | null;
+  /** Scaled. */
+  readonly value: bigint;
+  /** The number of events, less corrections. */
+  readonly events: number;
+};
+
+/**
+ * Why there is none: what was recorded before there were bins is still being added; it takes events
+ * that retention has dropped; or it has more events, or more groups in bins, than an answer may.
+ */
+export type NoSeries = 'incomplete' | 'dropped' | 'too_many_events' | 'too_many_groups';
+
+/**
+ * In order of time, the groups of a bin by what they used in the whole range, the rest last. Bins
+ * without usage may be left out.
+ */
+export function readUsageSeries(
+  sql: Sql,
+  ids: Ids,
+  series: UsageSeries,
+): Promise<readonly BinnedUsage[] | NoSeries> {
+  return sql.begin('isolation level repeatable read read only', async (snapshot) => {
+    if (await isIncomplete(snapshot)) return 'incomplete';
+    const { source } = series;
+    const found = await (series.groupBy === null
+      ? readBins(snapshot, ids, series)
+      : readGroups(snapshot, ids, series));
+    return typeof found === 'string' ? found : found.map((row) => measured(source, row));
+  });
+}
+
+/** As the database sums: values as reported, and 1 for an event, -1 for a correction. */
+type Sums = { readonly sum: bigint; readonly events: number };
+type Summed = Pick<BinnedUsage, 'bin' | 'group'> & Sums;
+
+function measured({ meter }: UsageSource, { bin, group, sum, events }: Summed): BinnedUsage {
+  const isCount = meter.aggregation === 'count';
+  return { bin, group, value: isCount ? BigInt(events) * one(meter.scale) : sum, events };
+}
+
+async function readBins(
+  sql: Executor,
+  ids: Ids,
+  { source, edges }: UsageSeries,
+): Promise<readonly Summed[] | NoSeries> {
+  const range = rangeOf(edges);
+  const bins = new Map<number, Summed>();
+  const add = (bin: number, { sum, events }: Sums): void => {
+    const { sum: of, events: count } = bins.get(bin) ?? { sum: 0n, events: 0 };
+    bins.set(bin, { bin, group: null, sum: of + sum, events: count + events });
+  };
+  for (const stretch of await readQuarters(sql, source, edges)) {
+    const { start, end, events: expected } = stretch;
+    const bin = Math.max(
+      0,
+      edges.findLastIndex((edge) => edge <= start),
+    );
+    if (start >= range.start && end <= range.end) add(bin, stretch);
+    else {
+      const reading = { source, quarters: { start, end }, edges: [range.start, range.end] };
+      const cut = await readEvents(sql, ids, { ...reading, groupBy: null, expected });
+      if (typeof cut === 'string') return cut;
+      for (const sums of cut) add(bin, sums);
+    }
+  }
+  return [...bins.values()];
+}
+
+async function readGroups(
+  sql: Executor,
+  ids: Ids,
+  { source, edges, groupBy }: UsageSeries,
+): Promise<readonly Summed[] | NoSeries> {
+  const quarters = quartersOf(rangeOf(edges));
+  const counted = await readQuarters(sql, source, [quarters.start, quarters.end]);
+  const expected = counted.reduce((sum, { events }) => sum + events, 0);
+  return readEvents(sql, ids, { source, quarters, edges, groupBy, expected });
+}
+
+type Stretch = Range & Sums;
+
+/**
+ * What the quarters of a range come to, between each two edges. Stretches without usage are left
+ * out. The quarters that an end of the range cuts are stretches of their own.
+ */
+async function readQuarters(
+  sql: Executor,
+  source: UsageSource,
+  edges: readonly number[],
+): Promise<Stretch[]> {
+  const range = rangeOf(edges);
+  const { start, end } = quartersOf(range);
+  const within = [...edges.slice(1, -1), range.start + QUARTER_MS - 1, range.end].map(floor);
+  const cuts = [...new Set([start, ...within, end])].sort((a, b) => a - b);
+  const found = await sql<{ stretch: number; sum: string; events: string }[]>`
+    select width_bucket(quarter, ${timesOf(sql, cuts)}) as stretch, sum(value)::text as sum, sum(events)::text as events
+    from (${entriesOf(sql, source, { start, end })}) entries group by 1 order by 1`;
+  return found.map(({ stretch, sum, events }) => ({
+    start: cuts[stretch - 1] ?? start,
+    end: cuts[stretch] ?? end,
+    sum: BigInt(sum),
+    events: Number(events),
+  }));
+}
+
+/** The entries of a range of quarters: those in bins, and those that are not added yet. */
+function entriesOf(
+  sql: Executor,
+  { meter, customer }: UsageSource,
+  { start, end }: Range,
+): Fragment {
+  const within = sql`quarter >= ${dateOf(start)} and quarter < ${dateOf(end)}`;
+  const waiting = sql`usage_deltas, unnest(slots, accounts, quarters, sums, usage_deltas.events) as
+    entry (slot, account_id, quarter, value, events)`;
+  if (customer === null) {
+    return sql`
+      select quarter, value, events from usage_totals where meter_id = ${meter.id} and ${within}
+      union all
+      select quarter, entry.value, entry.events from ${waiting}
+      join accounts a on a.slot = entry.slot and a.id = entry.account_id
+      where a.meter_id = ${meter.id} and ${within}`;
+  }
+  const accounts = accountsOf(sql, { meter, customer }, { start, end });
+  return sql`
+    select quarter, value, events from (${accounts}) a
+    join usage_bins b on b.slot = ${customer.slot} and b.account_id = a.id where ${within}
+    union all
+    select quarter, entry.value, entry.events from ${waiting}
+    where entry.slot = ${customer.slot} and entry.account_id = any(array(${accounts})) and ${within}`;
+}
+
+type Reading = UsageSeries & {
+  /** All events of these are read, and are `expected` in number, corrections taken off. */
+  readonly quarters: Range;
+  readonly expected: number;
+};
+
+async function readEvents(
+  sql: Executor,
+  ids: Ids,
+  reading: Reading,
+): Promise<readonly Summed[] | NoSeries> {
+  const { source, quarters, edges, groupBy, expected } = reading;
+  if (expected > EVENTS_MAX) return 'too_many_events';
+  const { meter, customer } = source;
+  const sides = customer === null ? await sideAccountsOf(sql, ids, [meter.id]) : [];
+  const whose =
+    customer === null
+      ? sql`credit = any(${sides}::uuid[])`
+      : sql`debit = any(array(${accountsOf(sql, { meter, customer }, quarters)}))`;
+  const inBins = sql`bin between 1 and ${edges.length - 1}`;
+  const size = meter.aggregation === 'count' ? sql`events` : sql`sum`;
+  const rows = await sql<
+    (Omit<Summed, 'sum' | 'events'> & Record<'sum' | 'events' | 'seen', string>)[]
+  >`
+    with binned as (
+      select width_bucket(at, ${timesOf(sql, edges)}) as bin,
+        ${groupBy === null ? sql`null::jsonb` : sql`metadata -> ${groupBy}::text`} as label,
+        sum(value) as sum, sum(case when value < 0 then -1 else 1 end) as events, count(*) as seen
+      from (${eventsOf(sql, whose, quarters)}) raw group by 1, 2),
+    sized as (
+      select *, sum(${size}) filter (where ${inBins}) over (partition by label) as total from binned),
+    ranked as (
+      select *, dense_rank() over (order by label is null or total is null, total desc, label) as place from sized),
+    named as (
+      select *, case when label is not null and total is not null and place <= ${GROUPS_MAX} then place end as rank
+      from ranked)
+    select bin - 1 as bin, min(label::text) filter (where rank is not null) as group, sum(sum)::text as sum,
+      sum(events)::text as events, sum(seen)::text as seen
+    from named group by bin, rank order by bin, rank limit ${GROUPED_ROWS_MAX + 2}`;
+  const seen = rows.reduce((total, row) => total + Number(row.seen), 0);
+  if (seen > EVENTS_MAX) return 'too_many_events';
+  if (rows.length > GROUPED_ROWS_MAX) return 'too_many_groups';
+  const found = rows.map((row) => ({ ...row, sum: BigInt(row.sum), events: Number(row.events) }));
+  const counted = found.reduce((total, { events }) => total + events, 0);
+  if (counted !== expected) return 'dropped';
+  return found.filter(({ bin }) => bin >= 0 && bin < edges.length - 1);
+}
+
+/** The events of a range, and more than `EVENTS_MAX` of them where there are more. */
+function eventsOf(sql: Executor, whose: Fragment, range: Range): Fragment {
+  const at = eventAt(sql);
+  const { start, end } = range;
+  const wanted = sql`
+    ${whose} and ${isUsage(sql)} and ${at} >= ${dateOf(start)} and ${at} < ${dateOf(end)}`;
+  return sql`
+    (select ${at} as at, value, metadata from transfers where ${wanted} limit ${EVENTS_MAX + 1})
+    union all
+    (select ${at}, value, metadata from transfers_archive where ${wanted} and ${recordedNear(sql, range)}
+      limit ${EVENTS_MAX + 1})`;
+}
+
+const floor = (at: number): number => Math.floor(at / QUARTER_MS) * QUARTER_MS;
+
+/** The range with the whole of each quarter that it cuts. */
+function quartersOf({ start, end }: Range): Range {
+  return { start: floor(start), end: floor(end + QUARTER_MS - 1) };
+}
+
+function rangeOf(edges: readonly number[]): Range {
+  const [start = 0] = edges;
+  return { start, end: edges.at(-1) ?? start };
+}
+
+/** Read once, not for each row. */
+const timesOf = (sql: Executor, times: readonly number[]): Fragment =>
+  sql`(select ${times.map((at) => dateOf(at).toISOString())}::text[]::timestamptz[])`;

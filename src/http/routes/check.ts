@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia';
 import { one } from '../../../ledger/kernel/quantity.ts';
 import { allOf, andThen } from '../and-then.ts';
-import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { jsonText } from '../json-text.ts';
 import { itemOf } from './batch-item.ts';
+import { type Asker, noted, noteRefusal } from './denied.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
@@ -78,30 +78,32 @@ function checkRoute(deps: MeteringDeps): Route {
     const subject = findSubject(deps, principal, body);
     if (body.consume === true) {
       const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
-      const consumed = consume(deps, { principal, body, key, subject });
+      const consumed = consume(deps, call, { key, subject });
       return withHints(deps.ledger, call, { about: body, answer: consumed });
     }
-    const answer = andThen(subject, (found) => check(deps, body, found));
+    const answer = andThen(subject, (found) => check(deps, call, body, found));
     return withHints(deps.ledger, call, { about: body, answer });
   });
 }
 
 type Lookup = ReturnType<typeof findSubject>;
 
-function check(deps: MeteringDeps, body: Question, found: Awaited<Lookup>) {
-  const checked = renderedCheck(deps, body, found);
+function check(deps: MeteringDeps, asker: Asker, body: Question, found: Awaited<Lookup>) {
+  const checked = renderedCheck(deps, asker, body, found);
   if (isRefused(checked)) return refusedResponse(checked);
   return andThen(checked.json, jsonText);
 }
 
-function renderedCheck(deps: MeteringDeps, body: Question, found: Awaited<Lookup>) {
+function renderedCheck(deps: MeteringDeps, asker: Asker, body: Question, found: Awaited<Lookup>) {
   if (isRefused(found)) return found;
   const { customer, meter } = found;
   const units = unitsOf(body, meter.scale);
   if (typeof units !== 'bigint') {
     return { refused: 'invalid_request' as const, message: units.message, issue: units };
   }
-  return { json: deps.ledger.check(customer, meter, units) };
+  const json = deps.ledger.check(customer, meter, units);
+  if (typeof json === 'string') return { json: noted(deps, asker, found, json) };
+  return { json: json.then((answer) => noted(deps, asker, found, answer)) };
 }
 
 /** The quantity that is checked: 1 by default, never negative. */
@@ -116,15 +118,11 @@ function unitsOf({ value }: Question, scale: number) {
 
 async function consume(
   deps: MeteringDeps,
-  call: {
-    principal: OrganisationPrincipal;
-    body: Question;
-    key: CallerKey;
-    subject: Lookup;
-  },
+  asker: Asker & { readonly body: Question },
+  { key, subject }: { readonly key: CallerKey; readonly subject: Lookup },
 ): Promise<Response> {
-  const { principal, body, key } = call;
-  const found = await call.subject;
+  const { principal, body } = asker;
+  const found = await subject;
   if (isRefused(found)) return refusedResponse(found);
   const { meter } = found;
   const units = unitsOf(body, meter.scale);
@@ -134,14 +132,18 @@ async function consume(
       { path: ['consume'], message: 'is not for meters that count unique values' },
     ]);
   }
+  const isKeyed = (key.body ?? key.header) !== null;
   const outcome = await recordUsage(deps, found, {
     tenant: principal,
     measured: { value: units, member: null },
     admission: 'consume',
     metadata: undefined,
     key,
-    exactReplay: (key.body ?? key.header) !== null,
+    exactReplay: isKeyed,
   });
+  if (outcome.kind === 'refused') {
+    noteRefusal(deps, asker, found, { kind: 'consume', isKeyed, outcome });
+  }
   switch (outcome.kind) {
     case 'recorded':
     case 'refused': {
@@ -166,7 +168,9 @@ function batchRoute(deps: MeteringDeps): Route {
       const question = ITEM.fit(item);
       if (question === null) return JSON.stringify(ITEM.refuse(item));
       return orTextAway(
-        andThen(findSubject(deps, principal, question), (found) => resultOf(deps, question, found)),
+        andThen(findSubject(deps, principal, question), (found) =>
+          resultOf(deps, call, question, found),
+        ),
       );
     });
     const answer = andThen(allOf(results), answerOfBatch);
@@ -187,7 +191,7 @@ function answerOfBatch(results: readonly string[]): Response {
 }
 
 /** One of a batch, as JSON text. */
-function resultOf(deps: MeteringDeps, question: Question, found: Awaited<Lookup>) {
-  const checked = renderedCheck(deps, question, found);
+function resultOf(deps: MeteringDeps, asker: Asker, question: Question, found: Awaited<Lookup>) {
+  const checked = renderedCheck(deps, asker, question, found);
   return isRefused(checked) ? JSON.stringify(refusedItem(checked)) : checked.json;
 }

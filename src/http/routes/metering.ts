@@ -6,6 +6,7 @@ import type { Reason, UsageMetadata } from '../../../ledger/kernel/transfers.ts'
 import type { RecordOutcome, UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
+import type { Denials } from '../../decisions/denials.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
 import type { UsageMeter } from '../../records/meters.ts';
@@ -37,6 +38,7 @@ export type MeteringDeps = {
   readonly meters: MeterCatalogue;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly denials: Denials;
   /**
    * Whether usage may be recorded under a key of the older scope, the organisation's: see
    * `hasFormerKeys`.

@@ -4,7 +4,6 @@ import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import type { EachOutcome, UsageRequest } from '../../../ledger/outcome.ts';
 import { breathe, type Timers } from '../../../ledger/ports.ts';
 import { allOf } from '../and-then.ts';
-import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type ItemRefusal, refuseInvalidItem, refuseItem } from '../edge/errors.ts';
 import { answer, onceRepeatable } from '../idempotency/idempotency.ts';
@@ -23,6 +22,7 @@ import {
   type SubjectRefused,
 } from './metering.ts';
 import { itemOf } from './batch-item.ts';
+import { type Asker, noteRefusal } from './denied.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import { fromUsage, TrackBatchBody, TrackBatchResult, TrackBody } from '../wire/metering.ts';
 import { measure } from '../wire/usage.ts';
@@ -57,8 +57,7 @@ export type TrackBatchDeps = MeteringDeps & {
   readonly timers: Timers;
 };
 
-type Batch = {
-  readonly principal: OrganisationPrincipal;
+type Batch = Asker & {
   readonly header: string | null;
   readonly tracks: readonly unknown[];
 };
@@ -80,7 +79,7 @@ export function trackBatchRoute(deps: TrackBatchDeps): Route {
   return deps.edge.organisation(BATCH, async (call) => {
     const { principal, body, idempotencyKey: header } = call;
     const { tracks } = body;
-    const batch = { principal, header, tracks };
+    const batch = { principal, request: call.request, header, tracks };
     const respond = async () => Response.json({ results: await resultsOf(deps, batch) });
     const respondOnce = (key: string) => {
       const now = orgClock.now(principal);
@@ -108,7 +107,7 @@ async function resultsOf(deps: TrackBatchDeps, batch: Batch): Promise<readonly R
   const outcomes = (await deps.ledger.recordEach(items.filter(isAccepted))).values();
   const results = items.map((item) =>
     isAccepted(item)
-      ? resultOf(deps, item, must(outcomes.next().value, 'each item has an outcome'))
+      ? resultOf(deps, batch, item, must(outcomes.next().value, 'each item has an outcome'))
       : item,
   );
   refuseIfAllAway(results, AWAY);
@@ -178,7 +177,7 @@ function requestedOf(
   return { ...subject, request, hasOwnKey };
 }
 
-function resultOf(deps: TrackBatchDeps, item: Item, outcome: EachOutcome): Result {
+function resultOf(deps: TrackBatchDeps, batch: Batch, item: Item, outcome: EachOutcome): Result {
   switch (outcome.kind) {
     case 'recorded': {
       const { record, replayed } = outcome;
@@ -188,6 +187,11 @@ function resultOf(deps: TrackBatchDeps, item: Item, outcome: EachOutcome): Resul
       return fromUsage(record, { customerId: customer.id, meter, duplicate });
     }
     case 'refused':
+      noteRefusal(deps, batch, item, {
+        outcome,
+        kind: 'track',
+        isKeyed: item.request.keyId !== null,
+      });
       return refuseItem('insufficient_balance', overLimit(outcome.record.reason));
     case 'key_reused':
     case 'out_of_range':

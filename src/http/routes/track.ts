@@ -3,6 +3,7 @@ import type { RecordOutcome } from '../../../ledger/outcome.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
+import { noteRefusal } from './denied.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
   type MeteringDeps,
@@ -56,6 +57,10 @@ function trackRoute(deps: MeteringDeps): Route {
       key: { body: body.idempotency_key, header, operation: 'track' },
       exactReplay: header !== null,
     });
+    if (outcome.kind === 'refused') {
+      const isKeyed = (body.idempotency_key ?? header) !== null;
+      noteRefusal(deps, call, found, { kind: 'track', outcome, isKeyed, isWhole: true });
+    }
     const answered = answer(deps, outcome, found, { byHeader: header !== null });
     return withHints(deps.ledger, call, { about: body, answer: answered });
   });

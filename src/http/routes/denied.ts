@@ -1,0 +1,55 @@
+// Hands each no of /check and /track to the record of denials. An allowed call costs one comparison.
+import type { UsageAnswer } from '../../../ledger/outcome.ts';
+import type { DenialKind } from '../../records/denials.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import { fromCheck, isDenial } from '../wire/metering.ts';
+import type { MeteringDeps, Subject } from './metering.ts';
+
+/** Who asked. */
+export type Asker = { readonly principal: OrganisationPrincipal; readonly request: Request };
+
+type Deps = Pick<MeteringDeps, 'denials' | 'edge'>;
+
+/** The answer of a check, recorded where it says no. */
+export function noted(deps: Deps, asker: Asker, subject: Subject, rendered: string): string {
+  if (isDenial(rendered)) {
+    deps.denials.add({
+      tenant: asker.principal,
+      customerId: subject.customer.id,
+      meter: subject.meter,
+      kind: 'check',
+      answer: rendered,
+      keyed: null,
+      requestId: deps.edge.requestIds.sentId(asker.request),
+    });
+  }
+  return rendered;
+}
+
+type Refusal = {
+  readonly kind: DenialKind;
+  readonly outcome: { readonly record: UsageAnswer; readonly replayed: boolean };
+  /** Whether it is remembered under a key. */
+  readonly isKeyed: boolean;
+  /** Whether the whole request is refused: then it has an id, if its caller sent none, too. */
+  readonly isWhole?: boolean;
+};
+
+/** Records usage that was refused. */
+export function noteRefusal(
+  { denials, edge }: Deps,
+  { principal, request }: Asker,
+  { customer, meter }: Subject,
+  { kind, outcome, isKeyed, isWhole = false }: Refusal,
+): void {
+  const { id, value: units, reason, snapshot } = outcome.record;
+  denials.add({
+    tenant: principal,
+    customerId: customer.id,
+    meter,
+    kind,
+    answer: JSON.stringify(fromCheck({ units, allowed: false, reason, snapshot }, meter)),
+    keyed: isKeyed ? { transferId: id, replayed: outcome.replayed } : null,
+    requestId: isWhole ? edge.requestIds.idOf(request) : edge.requestIds.sentId(request),
+  });
+}

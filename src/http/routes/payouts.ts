@@ -5,7 +5,8 @@ import type { Edge, Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { answerList } from '../list.ts';
-import { fromPayout, Payout, PayoutQuery, payoutTimes } from '../wire/payouts.ts';
+import { fromTo } from '../wire/from-to.ts';
+import { fromPayout, Payout, PayoutQuery } from '../wire/payouts.ts';
 import { ListOf } from '../wire/values.ts';
 
 export type PayoutRoutesDeps = { readonly edge: Edge; readonly lists: FairSql };
@@ -26,7 +27,7 @@ export function payoutRoutes(deps: PayoutRoutesDeps) {
 
 function readPayouts({ edge, lists }: PayoutRoutesDeps): Route {
   return edge.organisation(LIST, ({ principal, query }) => {
-    const times = payoutTimes(query);
+    const times = fromTo(query);
     if ('length' in times) return refuseInvalid(times);
     return answerList(
       lists,

@@ -1,10 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type { PayoutRecord } from '../../records/payouts.ts';
-import type { Issue } from '../edge/errors.ts';
 import { PAGE } from '../list.ts';
 import { Currency } from './money.ts';
-import { timeOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 
 export const PayoutQuery = Body({
@@ -67,23 +65,4 @@ export function fromPayout(payout: PayoutRecord): Static<typeof Payout> {
     count: isSummed ? Number(payout.count) : null,
     created_at: payout.createdAt.toISOString(),
   };
-}
-
-type Times = { readonly from: Date | null; readonly to: Date | null };
-
-/** The bounds of a query, or what is wrong with them. */
-export function payoutTimes(
-  query: Pick<Static<typeof PayoutQuery>, 'from' | 'to'>,
-): Times | Issue[] {
-  const issues: Issue[] = [];
-  const read = (name: 'from' | 'to'): Date | null => {
-    const text = query[name];
-    const at = text === undefined ? null : timeOf(text);
-    if (text !== undefined && at === null) {
-      issues.push({ path: [name], message: 'must be an ISO 8601 time with a zone' });
-    }
-    return at === null ? null : new Date(at);
-  };
-  const times = { from: read('from'), to: read('to') };
-  return issues.length > 0 ? issues : times;
 }

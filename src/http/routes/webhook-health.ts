@@ -1,0 +1,56 @@
+import { Elysia } from 'elysia';
+import type { Clock } from '../../../ledger/ports.ts';
+import { findOrganisation } from '../../records/organisations.ts';
+import { listWebhookHealth } from '../../records/webhook-health.ts';
+import { whoseEndpoints } from '../../records/webhook-endpoints.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { answerList } from '../list.ts';
+import { ListOf } from '../wire/values.ts';
+import {
+  fromWebhookHealth,
+  WebhookHealth,
+  WebhookHealthQuery,
+  weekOf,
+} from '../wire/webhook-health.ts';
+
+export type WebhookHealthDeps = {
+  readonly edge: Edge;
+  readonly lists: FairSql;
+  /** Deliveries are made on the real time, in test mode too. */
+  readonly clock: Clock;
+};
+
+const LIST = {
+  operationId: 'listWebhookHealth',
+  summary: 'List how deliveries fare, by webhook endpoint, newest first',
+  description:
+    'What became of the deliveries of today and of the last seven days: of those that were made then, not of those that were sent then.',
+  tag: 'Reports',
+  query: WebhookHealthQuery,
+  answers: { 200: ListOf(WebhookHealth) },
+} as const;
+
+export function webhookHealthRoutes(deps: WebhookHealthDeps) {
+  return new Elysia().get('/reports/webhooks', ...readHealth(deps));
+}
+
+function readHealth({ edge, lists, clock }: WebhookHealthDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'webhookEndpoints',
+        whose: whoseEndpoints(principal),
+        rows: async (sql, page) => {
+          const { timezone } = await findOrganisation(sql, principal);
+          const times = weekOf(clock.now(), timezone);
+          const endpointId = query.endpoint_id;
+          return listWebhookHealth(sql, principal, { ...page, ...times, endpointId });
+        },
+        show: fromWebhookHealth,
+      },
+    ),
+  );
+}

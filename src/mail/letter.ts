@@ -6,12 +6,13 @@
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import { showAmount, showDecimal } from '../pages/amount.ts';
-import { type Html, html } from '../pages/html.ts';
 import type { InvoiceLine, InvoiceRecord } from '../records/invoices.ts';
 import type { DueMail } from '../records/mails.ts';
 import type { OrganisationRecord } from '../records/organisations.ts';
+import { type Letter, oneLine, type Parts, rendered } from './render.ts';
 
-export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
+const TEST = 'Test mode: no money was moved.';
+const LINK = 'See the invoice';
 
 type About = {
   readonly mail: DueMail;
@@ -22,14 +23,6 @@ type About = {
   readonly link: string | null;
 };
 
-type Parts = {
-  readonly subject: string;
-  readonly heading: string;
-  readonly paragraphs: readonly string[];
-  /** What and how much. */
-  readonly rows: readonly (readonly [string, string])[];
-};
-
 /** null if it is out of date: the invoice was paid or made void meanwhile. */
 export function letterOf(about: About): Letter | null {
   const { mail, invoice, organisation, link } = about;
@@ -38,10 +31,10 @@ export function letterOf(about: About): Letter | null {
   const parts = partsOf(about);
   const footer = footerOf(about);
   const isTest = organisation.mode === 'test';
+  const note = isTest ? TEST : null;
   return {
     subject: `${isTest ? '[Test] ' : ''}${parts.subject}`,
-    text: asText(parts, { link, footer, isTest }),
-    html: asHtml(parts, { link, footer, isTest }).text,
+    ...rendered(parts, { link: link === null ? null : { label: LINK, href: link }, footer, note }),
   };
 }
 
@@ -49,14 +42,6 @@ export function letterOf(about: About): Letter | null {
 export function sellerOf({ invoice, organisation }: Pick<About, 'invoice' | 'organisation'>) {
   const { name } = organisation.seller;
   return invoice?.seller ?? { ...organisation.seller, name: name ?? organisation.name };
-}
-
-/** On one line, and in the order in which it is read. */
-export function oneLine(text: string): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '')
-    .trim();
 }
 
 function partsOf(about: About): Parts {
@@ -203,64 +188,4 @@ function footerOf(about: About): readonly string[] {
     email,
   ];
   return parts.flatMap((part) => (part ? [oneLine(part)] : []));
-}
-
-type Frame = {
-  readonly link: string | null;
-  readonly footer: readonly string[];
-  readonly isTest: boolean;
-};
-
-const TEST = 'Test mode: no money was moved.';
-const LINK = 'See the invoice';
-
-function asText({ heading, paragraphs, rows }: Parts, { link, footer, isTest }: Frame): string {
-  const blocks = [
-    ...(isTest ? [TEST] : []),
-    heading,
-    ...paragraphs,
-    rows.map(([what, amount]) => `${what}: ${amount}`).join('\n'),
-    link === null ? '' : `${LINK}: ${link}`,
-    `-- \n${footer.join('\n')}`,
-  ];
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
-}
-
-const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, sans-serif; line-height: 1.5;";
-
-function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Html {
-  const { link, footer, isTest } = frame;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${subject}</title>
-      </head>
-      <body style="margin: 0; padding: 24px; ${FONT}">
-        <div style="max-width: 560px; margin: 0 auto">
-          ${isTest ? html`<p><strong>${TEST}</strong></p>` : null}
-          <h1 style="font-size: 22px">${heading}</h1>
-          ${paragraphs.map((text) => html`<p dir="auto">${text}</p>`)}
-          ${rows.length === 0 ? null : table(rows)}
-          ${link === null ? null : html`<p><a href="${link}">${LINK}</a></p>`}
-          <hr style="border: 0; border-top: 1px solid #ccc" />
-          <p style="font-size: 13px; color: #555" dir="auto">
-            ${footer.map((line, index) => (index === 0 ? line : html`<br />${line}`))}
-          </p>
-        </div>
-      </body>
-    </html>`;
-}
-
-function table(rows: Parts['rows']): Html {
-  return html`<table style="width: 100%; border-collapse: collapse">
-    ${rows.map(
-      ([what, amount]) =>
-        html`<tr>
-          <td style="padding: 6px 0" dir="auto">${what}</td>
-          <td style="padding: 6px 0; text-align: right; white-space: nowrap">${amount}</td>
-        </tr>`,
-    )}
-  </table>`;
 }

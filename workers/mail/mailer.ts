@@ -7,7 +7,8 @@
 // Does not: keep an order between mails.
 import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
-import { letterOf, oneLine, sellerOf } from '../../src/mail/letter.ts';
+import { letterOf, sellerOf } from '../../src/mail/letter.ts';
+import { oneLine } from '../../src/mail/render.ts';
 import type { InvoiceLinks } from '../../src/invoices/links.ts';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { isMailAddress } from '../../src/platform/smtp-settings.ts';

@@ -5,7 +5,7 @@
 // repeat addresses.
 import { createTransport } from 'nodemailer';
 import type { MailSettings } from '../../src/platform/smtp-settings.ts';
-import type { Letter } from '../../src/mail/letter.ts';
+import type { Letter } from '../../src/mail/render.ts';
 
 const DEADLINE_MS = 60_000;
 const CONNECT_MS = 10_000;

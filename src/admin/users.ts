@@ -1,0 +1,168 @@
+// Users of the dashboard.
+import { signInAddress } from '../people/addresses.ts';
+import { Full } from '../platform/bounds.ts';
+import { clock } from '../platform/clock.ts';
+import { newToken } from '../platform/crypto/tokens.ts';
+import { ids } from '../platform/ids.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
+import {
+  addMember,
+  findMemberByEmail,
+  holdMember,
+  listAllMembers,
+  removeMember,
+  type Role,
+  ROLES,
+} from '../records/members.ts';
+import { organisationExists } from '../records/organisations.ts';
+import { dropSecondFactor } from '../records/second-factors.ts';
+import { revokeSessions } from '../records/sessions.ts';
+import { insertSignInLink, LINK_MS } from '../records/sign-in-links.ts';
+import {
+  disableUser,
+  ensureUser,
+  findUserByEmail,
+  nameIn,
+  type UserRecord,
+} from '../records/users.ts';
+import { isEmail } from '../http/wire/values.ts';
+import {
+  type Command,
+  CommandRefused,
+  idOf,
+  isoOf,
+  type Options,
+  type Run,
+  textOf,
+  UsageError,
+} from './command.ts';
+
+export const USERS: Readonly<Record<string, Command>> = {
+  'user create': {
+    usage: '--org ID --email EMAIL [--role owner|admin|support|read_only] [--name NAME]',
+    options: ['org', 'email', 'role', 'name'],
+    plan: planCreation,
+  },
+  'user list': { usage: '--org ID', options: ['org'], onlyReads: () => true, plan: planList },
+  'user remove': {
+    usage: '--email EMAIL [--org ID]',
+    options: ['email', 'org'],
+    plan: planRemoval,
+  },
+  'user sign-out': { usage: '--email EMAIL', options: ['email'], plan: planSignOut },
+  'user reset-second-factor': { usage: '--email EMAIL', options: ['email'], plan: planReset },
+};
+
+/** Links of an operator, for a user, at a time. */
+const LINKS_MAX = 100;
+
+/** The user and the member where they are missing, and a link that signs in. */
+function planCreation({ org, email, role = 'owner', name }: Options): Run {
+  const organisationId = idOf('--org', org);
+  const asked = { email: emailOf(email), role: roleOf(role) };
+  const named = name === undefined ? nameIn(asked.email) : textOf('--name', name);
+  return async (sql, { bounds, appUrl }) => {
+    const now = clock.now();
+    const token = newToken();
+    const member = await sql.begin(async (transaction) => {
+      if (!(await organisationExists(transaction, organisationId))) {
+        throw new CommandRefused(`there is no organisation ${organisationId}`);
+      }
+      const wanted = { id: ids.next(), email: asked.email, name: named, now };
+      const user = await ensureUser(transaction, wanted);
+      if (user.disabledAt !== null) await disableUser(transaction, { id: user.id, at: null });
+      const added = { id: ids.next(), organisationId, userId: user.id, role: asked.role, now };
+      const made = await addMember(transaction, bounds, added);
+      if (made instanceof Full) throw new CommandRefused(made.message);
+      const link = { id: ids.next(), token, userId: user.id, openMax: LINKS_MAX, now };
+      if (!(await insertSignInLink(transaction, link))) {
+        throw new CommandRefused(`${asked.email} has ${LINKS_MAX} links that are open`);
+      }
+      return findMemberByEmail(transaction, organisationId, asked.email);
+    });
+    return {
+      value: {
+        user_id: member?.userId,
+        email: member?.email,
+        role: member?.role,
+        sign_in_url: signInAddress(appUrl, token),
+        expires_at: isoOf(now + LINK_MS),
+      },
+    };
+  };
+}
+
+function planList({ org }: Options): Run {
+  const organisationId = idOf('--org', org);
+  return async (sql) => {
+    const members = await listAllMembers(sql, organisationId);
+    return {
+      value: members.map(({ userId, email, name, role, hasSecondFactor, createdAt }) => ({
+        user_id: userId,
+        email,
+        name,
+        role,
+        second_factor: hasSecondFactor,
+        created_at: createdAt.toISOString(),
+      })),
+    };
+  };
+}
+
+/** From an organisation; from all there is without one: then the user signs in no more. */
+function planRemoval({ email, org }: Options): Run {
+  const address = emailOf(email);
+  if (org === undefined) {
+    return ofUser(address, async (sql, { id }) => {
+      await disableUser(sql, { id, at: new Date(clock.now()) });
+      const ended = await revokeSessions(sql, { userId: id, now: clock.now() });
+      return { disabled: true, sessions_ended: ended };
+    });
+  }
+  const organisationId = idOf('--org', org);
+  return ofUser(address, async (sql, { email: known }) => {
+    const found = await findMemberByEmail(sql, organisationId, known);
+    const member = found === null ? null : await holdMember(sql, organisationId, found.id);
+    if (member === null) throw new CommandRefused(`${known} is no member of ${organisationId}`);
+    if ((await removeMember(sql, organisationId, member)) === 'last_owner') {
+      throw new CommandRefused(`${known} is the last owner: make another one first`);
+    }
+    return { removed: true };
+  });
+}
+
+function planSignOut({ email }: Options): Run {
+  return ofUser(emailOf(email), async (sql, { id }) => ({
+    sessions_ended: await revokeSessions(sql, { userId: id, now: clock.now() }),
+  }));
+}
+
+/** For a user who has lost the app and the recovery codes. */
+function planReset({ email }: Options): Run {
+  return ofUser(emailOf(email), async (sql, { id, hasSecondFactor }) => {
+    await dropSecondFactor(sql, id);
+    const ended = await revokeSessions(sql, { userId: id, now: clock.now() });
+    return { had_second_factor: hasSecondFactor, sessions_ended: ended };
+  });
+}
+
+function ofUser(email: string, task: (sql: Transaction, user: UserRecord) => Promise<object>): Run {
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const user = await findUserByEmail(transaction, email);
+      if (user === null) throw new CommandRefused(`there is no user ${email}`);
+      const done = await task(transaction, user);
+      return { value: { user_id: user.id, email: user.email, ...done } };
+    });
+}
+
+function emailOf(value = ''): string {
+  if (isEmail(value)) return value;
+  throw new UsageError('--email must be an e-mail address');
+}
+
+function roleOf(value: string): Role {
+  const role = ROLES.find((known) => known === value);
+  if (role !== undefined) return role;
+  throw new UsageError(`--role must be one of ${ROLES.join(', ')}`);
+}

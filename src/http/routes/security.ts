@@ -1,0 +1,51 @@
+import { Elysia } from 'elysia';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { findSecurity, updateSecurity } from '../../records/security.ts';
+import { isForBothModes, notForTestKeys } from '../edge/both-modes.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { fromSecurity, Security, SecurityChange } from '../wire/security.ts';
+
+export type SecurityRoutesDeps = { readonly edge: Edge; readonly sql: Sql };
+
+const tag = 'Members';
+
+const READ = {
+  operationId: 'getSecurity',
+  summary: 'Get what is asked of members',
+  description: 'The same in both modes.',
+  tag,
+  answers: { 200: Security },
+} as const;
+
+const CHANGE = {
+  operationId: 'updateSecurity',
+  summary: 'Change what is asked of members',
+  description:
+    'What is left out stays as it is. It holds from the next request of each member on. A key of test mode is refused.',
+  tag,
+  body: SecurityChange,
+  answers: { 200: Security },
+} as const;
+
+export function securityRoutes(deps: SecurityRoutesDeps) {
+  return new Elysia()
+    .get('/organization/security', ...readSecurity(deps))
+    .patch('/organization/security', ...changeSecurity(deps));
+}
+
+function readSecurity({ edge, sql }: SecurityRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal }) =>
+    Response.json(fromSecurity(await findSecurity(sql, principal.organisationId))),
+  );
+}
+
+function changeSecurity({ edge, sql }: SecurityRoutesDeps): Route {
+  return edge.organisation(CHANGE, async ({ principal, body }) => {
+    if (!isForBothModes(principal)) return notForTestKeys();
+    const patch = {
+      requiresSecondFactor: body.require_second_factor ?? null,
+      refundStepUpAmount: body.refund_step_up_amount ?? null,
+    };
+    return Response.json(fromSecurity(await updateSecurity(sql, principal.organisationId, patch)));
+  });
+}

@@ -1,0 +1,84 @@
+// A letter as plain text and as HTML, from the same parts. Text that somebody typed stands on one
+// line (`oneLine`); in HTML it is escaped.
+import { type Html, html } from '../pages/html.ts';
+
+export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
+
+export type Parts = {
+  readonly subject: string;
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  /** What and how much. */
+  readonly rows: readonly (readonly [string, string])[];
+};
+
+/** On one line, and in the order in which it is read. */
+export function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '')
+    .trim();
+}
+
+export type Frame = {
+  readonly link: { readonly label: string; readonly href: string } | null;
+  readonly footer: readonly string[];
+  /** Stands before everything. */
+  readonly note: string | null;
+};
+
+/** Its text, as plain text and as HTML. */
+export function rendered(parts: Parts, frame: Frame): Pick<Letter, 'text' | 'html'> {
+  return { text: asText(parts, frame), html: asHtml(parts, frame).text };
+}
+
+function asText({ heading, paragraphs, rows }: Parts, { link, footer, note }: Frame): string {
+  const blocks = [
+    ...(note === null ? [] : [note]),
+    heading,
+    ...paragraphs,
+    rows.map(([what, amount]) => `${what}: ${amount}`).join('\n'),
+    link === null ? '' : `${link.label}: ${link.href}`,
+    `-- \n${footer.join('\n')}`,
+  ];
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+}
+
+const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, sans-serif; line-height: 1.5;";
+
+function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Html {
+  const { link, footer, note } = frame;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${subject}</title>
+      </head>
+      <body style="margin: 0; padding: 24px; ${FONT}">
+        <div style="max-width: 560px; margin: 0 auto">
+          ${note === null ? null : html`<p><strong>${note}</strong></p>`}
+          <h1 style="font-size: 22px">${heading}</h1>
+          ${paragraphs.map((text) => html`<p dir="auto">${text}</p>`)}
+          ${rows.length === 0 ? null : table(rows)}
+          ${link === null ? null : html`<p><a href="${link.href}">${link.label}</a></p>`}
+          <hr style="border: 0; border-top: 1px solid #ccc" />
+          <p style="font-size: 13px; color: #555" dir="auto">
+            ${footer.map((line, index) => (index === 0 ? line : html`<br />${line}`))}
+          </p>
+        </div>
+      </body>
+    </html>`;
+}
+
+function table(rows: Parts['rows']): Html {
+  return html`<table style="width: 100%; border-collapse: collapse">
+    ${rows.map(
+      ([what, amount]) =>
+        html`<tr>
+          <td style="padding: 6px 0" dir="auto">${what}</td>
+          <td style="padding: 6px 0; text-align: right; white-space: nowrap">${amount}</td>
+        </tr>`,
+    )}
+  </table>`;
+}

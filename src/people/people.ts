@@ -1,0 +1,21 @@
+// What the rules about people stand on.
+import type { Clock, Ids } from '../../ledger/ports.ts';
+import type { Secrets } from '../platform/crypto/secrets.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
+
+export type PeopleDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** An unguessable text of 256 bits. */
+  readonly newToken: () => string;
+  readonly secrets: Secrets;
+};
+
+/** Where somebody signs in. */
+export type Browser = {
+  readonly address: string;
+  readonly userAgent: string;
+  /** The session that it holds, which the new one takes the place of; null for none. */
+  readonly formerSession: { readonly id: string; readonly userId: string } | null;
+};

@@ -1,0 +1,190 @@
+// Invitations to an organisation: for an address, as a role, for a week. Only the hash of what the
+// mailed link ends in is stored.
+import { hashKey } from '../platform/crypto/keys.ts';
+import { isToken } from '../platform/crypto/tokens.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { findRoom } from './capacity.ts';
+import type { Role } from './members.ts';
+import { type Page, pageOf } from './page.ts';
+import { isEmailOf } from './users.ts';
+import { isUuid } from './uuid.ts';
+
+const INVITED_MS = 7 * 86_400_000;
+
+export type InvitationRecord = {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  /** The address of the member who invited; null for a key. */
+  readonly invitedBy: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly acceptedAt: Date | null;
+  readonly revokedAt: Date | null;
+};
+
+export type OpenInvitation = InvitationRecord & {
+  readonly organisationId: string;
+  readonly organisationName: string;
+};
+
+function columns(sql: Executor) {
+  return sql`invitations.id, invitations.email, role, inviter.email as "invitedBy",
+    invitations.created_at as "createdAt", expires_at as "expiresAt",
+    accepted_at as "acceptedAt", revoked_at as "revokedAt"`;
+}
+
+function open(sql: Executor, now: number) {
+  return sql`accepted_at is null and revoked_at is null and expires_at > ${new Date(now)}`;
+}
+
+/** It takes the place of one that the address has. */
+export async function insertInvitation(
+  sql: Transaction,
+  bounds: Bounds,
+  invitation: {
+    readonly id: string;
+    readonly organisationId: string;
+    readonly email: string;
+    readonly role: Role;
+    readonly token: string;
+    readonly invitedBy: string | null;
+    readonly now: number;
+  },
+): Promise<InvitationRecord | Full> {
+  const { id, organisationId, email, role, token, invitedBy, now } = invitation;
+  const rows = sql`invitations where organisation_id = ${organisationId} and ${open(sql, now)}
+    and not ${isEmailOf(sql, 'email', email)}`;
+  const asked = { bound: 'members', owner: `${organisationId} invited`, rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
+  await endOpen(sql, { organisationId, email, now });
+  const [made] = await sql<InvitationRecord[]>`
+    with made as (
+      insert into invitations (
+        id, organisation_id, email, role, hash, invited_by, created_at, expires_at)
+      values (
+        ${id}, ${organisationId}, ${email}, ${role}, ${hashKey(token)}, ${invitedBy},
+        ${new Date(now)}, ${new Date(now + INVITED_MS)})
+      returning *)
+    select ${columns(sql)} from made as invitations left join users inviter on inviter.id = invited_by`;
+  if (made === undefined) throw new Error('the row that was just inserted');
+  return made;
+}
+
+/** Those of an address in an organisation, also where they are over. */
+async function endOpen(
+  sql: Executor,
+  {
+    organisationId,
+    email,
+    now,
+  }: {
+    readonly organisationId: string;
+    readonly email: string;
+    readonly now: number;
+  },
+): Promise<void> {
+  await sql`
+    update invitations set revoked_at = ${new Date(now)}
+    where organisation_id = ${organisationId} and ${isEmailOf(sql, 'email', email)}
+      and accepted_at is null and revoked_at is null`;
+}
+
+export async function listInvitations(
+  sql: Executor,
+  organisationId: string,
+  page: Page,
+): Promise<InvitationRecord[]> {
+  return sql<InvitationRecord[]>`
+    select ${columns(sql)} from invitations left join users inviter on inviter.id = invited_by
+    where organisation_id = ${organisationId} ${pageOf(sql, 'invitations', page)}`;
+}
+
+/** Its row is locked until the commit. */
+export async function holdInvitation(
+  sql: Transaction,
+  organisationId: string,
+  id: string,
+): Promise<InvitationRecord | null> {
+  if (!isUuid(id)) return null;
+  const [found] = await sql<InvitationRecord[]>`
+    select ${columns(sql)} from invitations left join users inviter on inviter.id = invited_by
+    where organisation_id = ${organisationId} and invitations.id = ${id} for update of invitations`;
+  return found ?? null;
+}
+
+/** A second time changes nothing. */
+export async function revokeInvitation(
+  sql: Executor,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<void> {
+  await sql`
+    update invitations set revoked_at = ${new Date(now)}
+    where id = ${id} and accepted_at is null and revoked_at is null`;
+}
+
+type Named =
+  /** By the link that was mailed. */
+  | { readonly token: string }
+  /** By its id, of the address that it is for. */
+  | { readonly id: string; readonly email: string };
+
+/** null where it is unknown, over, accepted or withdrawn. */
+export async function findOpenInvitation(
+  sql: Executor,
+  named: Named,
+  now: number,
+): Promise<OpenInvitation | null> {
+  const [found] = await readOpen(sql, named, { now, lock: sql`` });
+  return found ?? null;
+}
+
+/** The same; its row is locked until the commit. */
+export async function holdOpenInvitation(
+  sql: Transaction,
+  named: Named,
+  now: number,
+): Promise<OpenInvitation | null> {
+  const [found] = await readOpen(sql, named, { now, lock: sql`for update of invitations` });
+  return found ?? null;
+}
+
+/** Those for an address, in any organisation. */
+export async function listOpenInvitations(
+  sql: Executor,
+  email: string,
+  now: number,
+): Promise<OpenInvitation[]> {
+  return sql<OpenInvitation[]>`
+    ${openColumns(sql)} where ${isEmailOf(sql, 'invitations.email', email)} and ${open(sql, now)}
+    order by invitations.id desc limit 100`;
+}
+
+export async function acceptInvitation(
+  sql: Executor,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<void> {
+  await sql`update invitations set accepted_at = ${new Date(now)} where id = ${id}`;
+}
+
+function openColumns(sql: Executor) {
+  return sql`
+    select ${columns(sql)}, organisation_id as "organisationId", o.name as "organisationName"
+    from invitations join organisations o on o.id = organisation_id
+    left join users inviter on inviter.id = invited_by`;
+}
+
+async function readOpen(
+  sql: Executor,
+  named: Named,
+  { now, lock }: { readonly now: number; readonly lock: ReturnType<Executor> },
+): Promise<OpenInvitation[]> {
+  if ('token' in named ? !isToken(named.token) : !isUuid(named.id)) return [];
+  const which =
+    'token' in named
+      ? sql`hash = ${hashKey(named.token)}`
+      : sql`invitations.id = ${named.id} and ${isEmailOf(sql, 'invitations.email', named.email)}`;
+  return sql<OpenInvitation[]>`${openColumns(sql)} where ${which} and ${open(sql, now)} ${lock}`;
+}

@@ -1,0 +1,107 @@
+// Users from the command line.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import { runAdmin } from '../../support/admin.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { aMember, placeOf, signedIn, Tab } from './tab.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const admin = (...args: string[]) =>
+  runAdmin(['user', ...args], server.databaseUrl, { APP_URL: 'https://app.example.com/' });
+async function json(...args: string[]) {
+  const { exitCode, stdout, stderr } = await admin(...args, '--json');
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+const home = () => `/dashboard/${server.organisation.id}/test`;
+
+test('create makes a user and a member, and prints a link that signs in once', async () => {
+  const org = server.organisation.id;
+  const asked = ['create', '--org', org, '--email', 'Root@example.com'];
+  const made = await json(...asked, '--name', 'Root');
+  expect(made).toEqual({
+    user_id: expect.any(String),
+    email: 'Root@example.com',
+    role: 'owner',
+    sign_in_url: expect.stringMatching(
+      /^https:\/\/app\.example\.com\/dashboard\/sign-in\/[0-9A-Za-z]{43}$/,
+    ),
+    expires_at: expect.any(String),
+  });
+  const tab = new Tab(server);
+  await tab.post(new URL(made.sign_in_url).pathname);
+  expect((await tab.get(home())).text).toContain('Root');
+  // Again: the same user in the same role, with another link.
+  const again = await json(...asked.with(4, 'root@example.com'), '--role', 'support');
+  expect(again).toMatchObject({ user_id: made.user_id, role: 'owner', email: made.email });
+  expect(again.sign_in_url).not.toBe(made.sign_in_url);
+  const list = await json('list', '--org', org);
+  expect(list).toEqual([
+    {
+      user_id: made.user_id,
+      email: 'Root@example.com',
+      name: 'Root',
+      role: 'owner',
+      second_factor: false,
+      created_at: expect.any(String),
+    },
+  ]);
+});
+
+test('remove takes a member away, never the last owner; without an organisation it disables', async () => {
+  const org = server.other.id;
+  const owner = await aMember(server, 'owner', { organisationId: org });
+  const user = await aMember(server, 'admin', { organisationId: org });
+  await json('remove', '--org', org, '--email', user.email);
+  const again = await admin('remove', '--org', org, '--email', user.email);
+  expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('no member')]);
+  const last = await admin('remove', '--org', org, '--email', owner.email);
+  expect([last.exitCode, last.stderr]).toEqual([1, expect.stringContaining('last owner')]);
+  const tab = await signedIn(server, user);
+  expect(await json('remove', '--email', user.email)).toMatchObject({
+    disabled: true,
+    sessions_ended: 1,
+  });
+  expect(placeOf(await tab.get('/dashboard/account'))).toStartWith('/dashboard/sign-in');
+  // Made again, it signs in again.
+  await json('create', '--org', org, '--email', user.email, '--role', 'support');
+  expect((await (await signedIn(server, user)).get('/dashboard/account')).status).toBe(200);
+});
+
+test('sign-out ends all sessions of a user', async () => {
+  const user = await aMember(server);
+  const tabs = [await signedIn(server, user), await signedIn(server, user)];
+  expect(await json('sign-out', '--email', user.email)).toMatchObject({ sessions_ended: 2 });
+  for (const tab of tabs) expect(placeOf(await tab.get(home()))).toStartWith('/dashboard/sign-in');
+});
+
+test.each([
+  [['create', '--email', 'a@example.com']],
+  [['create', '--org', 'x', '--email', 'a@example.com']],
+  [['create', '--org', ids.next(), '--email', 'a b@example.com']],
+  [['create', '--org', ids.next()]],
+  [['create', '--org', ids.next(), '--email', 'a@example.com', '--role', 'god']],
+  [['create', '--org', ids.next(), '--email', 'a@example.com', '--name', '']],
+  [['list']],
+  [['sign-out']],
+])('%j makes no sense', async (args) => {
+  const { exitCode, stdout, stderr } = await admin(...args);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('usage:');
+});
+
+test.each([
+  [['create', '--org', ids.next(), '--email', 'a@example.com']],
+  [['remove', '--email', 'nobody@example.com']],
+  [['sign-out', '--email', 'nobody@example.com']],
+  [['reset-second-factor', '--email', 'nobody@example.com']],
+])('%j is of nobody', async (args) => {
+  const { exitCode, stdout, stderr } = await admin(...args);
+  expect([exitCode, stdout]).toEqual([1, '']);
+  expect(stderr).toStartWith('there is no ');
+});

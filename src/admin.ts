@@ -5,6 +5,7 @@
 // Exits with 0, with 1 for a failure, with 2 for arguments that make no sense.
 import { parseArgs } from 'node:util';
 import { ACCOUNTS } from './admin/accounts.ts';
+import { type Executed, recordCommand } from './admin/audited.ts';
 import {
   type Command,
   CommandRefused,
@@ -16,6 +17,7 @@ import { PORTAL_TOKENS } from './admin/portal-tokens.ts';
 import { PROCESSORS } from './admin/processors.ts';
 import { RECONCILE } from './admin/reconcile.ts';
 import { UPKEEP } from './admin/upkeep.ts';
+import { USERS } from './admin/users.ts';
 import { ConfigError, parseConfig } from './config.ts';
 import { checkSchema, migrate, MigrationFailure } from './database/migrate.ts';
 import { openServices, readRuntime } from './platform/embedded/services.ts';
@@ -27,6 +29,7 @@ import { safeError } from './platform/postgres/safe-error.ts';
 /** In the order in which the usage shows them. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   ...ACCOUNTS,
+  ...USERS,
   ...PORTAL_TOKENS,
   ...PROCESSORS,
   ...RECONCILE,
@@ -38,7 +41,11 @@ const USAGE = [
   ...Object.entries(COMMANDS).map(([name, { usage }]) => `  ${name} ${usage}`.trimEnd()),
 ].join('\n');
 
-type ParsedCommand = { readonly run: Run; readonly onlyReads: boolean; readonly json: boolean };
+type ParsedCommand = Omit<Executed, 'value'> & {
+  readonly run: Run;
+  readonly onlyReads: boolean;
+  readonly json: boolean;
+};
 
 function parse(args: string[]): ParsedCommand {
   const { values, positionals } = parseArguments(args);
@@ -56,7 +63,7 @@ function parse(args: string[]): ParsedCommand {
   if (rest.length > 0 && command.takesIds !== true)
     throw new UsageError(`too much: ${rest.join(' ')}`);
   const onlyReads = command.onlyReads?.(options) ?? false;
-  return { run: command.plan(options, rest), onlyReads, json };
+  return { name, options, rest, run: command.plan(options, rest), onlyReads, json };
 }
 
 function parseArguments(args: string[]) {
@@ -73,6 +80,8 @@ function parseArguments(args: string[]) {
         scopes: { type: 'string' },
         'expires-at': { type: 'string' },
         customer: { type: 'string' },
+        email: { type: 'string' },
+        role: { type: 'string' },
         ttl: { type: 'string' },
         'dry-run': { type: 'boolean' },
         since: { type: 'string' },
@@ -84,7 +93,7 @@ function parseArguments(args: string[]) {
 }
 
 /** Runs the command on the database that there is. */
-async function execute({ run, onlyReads }: ParsedCommand): Promise<Result> {
+async function execute({ run, onlyReads, ...command }: ParsedCommand): Promise<Result> {
   const config = parseConfig(process.env);
   const known = config.databaseUrl ?? readRuntime(config.dataDir)?.databaseUrl;
   const warn = (fields: object, message: string): void => console.error(message, fields);
@@ -100,7 +109,9 @@ async function execute({ run, onlyReads }: ParsedCommand): Promise<Result> {
       statementTimeoutMs: 0,
     });
     try {
-      return await run(sql, config);
+      const result = await run(sql, config);
+      if (!onlyReads) await recordCommand(sql, { ...command, value: result.value });
+      return result;
     } finally {
       await sql.end({ timeout: 5 });
     }

@@ -24,6 +24,8 @@ export type Options = {
   readonly scopes?: string | undefined;
   readonly 'expires-at'?: string | undefined;
   readonly customer?: string | undefined;
+  readonly email?: string | undefined;
+  readonly role?: string | undefined;
   readonly ttl?: string | undefined;
   readonly 'dry-run'?: boolean | undefined;
   readonly since?: string | undefined;

@@ -94,7 +94,7 @@ const DAY_MS = 86_400_000;
  * no failure.
  */
 function planRetention({ 'dry-run': dryRun = false }: Options): Run {
-  return async (sql, { retention: { keysDays, eventsDays, usageMonths } }) => {
+  return async (sql, { retention: { keysDays, eventsDays, denialsDays, usageMonths } }) => {
     const [found] = await sql<{ now: Date }[]>`select now()`;
     const now = must(found, 'a time').now.getTime();
     const retained = await retain(
@@ -102,6 +102,7 @@ function planRetention({ 'dry-run': dryRun = false }: Options): Run {
       {
         keysMs: keysDays * DAY_MS,
         eventsMs: eventsDays * DAY_MS,
+        denialsMs: denialsDays * DAY_MS,
         usageMonths: usageMonths === 0 ? null : usageMonths,
       },
     );

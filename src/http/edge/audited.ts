@@ -1,0 +1,173 @@
+// The audit log at the edge: what was done is written down before its answer is sent.
+//
+// Who calls: the edge, once for each route. What is not logged keeps its handler as it is.
+// How: the state before is read by the GET of the same object, in this process; the answer is the
+// state after. The row follows the effect: no transaction spans both, because an effect may be the
+// ledger's or a processor's.
+// Holds: what was answered with success has its row. Where the row cannot be written the answer is
+// 503, like one that was lost: the action may be done. A repetition with the same Idempotency-Key
+// writes the row then, and otherwise adds none, because the row's id follows from the key. A process
+// that dies between effect and row loses the row of an action that nobody was told of.
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import { differenceOf } from '../../audit-log/difference.ts';
+import { READS_BEFORE, type Rule, ruleOf } from '../../audit-log/rules.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { safeError } from '../../platform/postgres/safe-error.ts';
+import { insertAuditRecord, type NewAuditRecord } from '../../records/audit-log.ts';
+import type { Access, Call, Handler, Operation } from '../operation.ts';
+import type { Actor, PortalPrincipal, Principal } from './auth.ts';
+import { tenantOf } from './auth.ts';
+import { Unavailable } from './errors.ts';
+import { REQUEST_ID } from './request-log.ts';
+
+export type AuditedDeps = {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** The client's address. */
+  readonly addressOf: (request: Request) => string;
+};
+
+/** The handlers of one route: what callers with a key get, and what users get. */
+export type Audited<O extends Operation, P> = {
+  readonly byKeys: Handler<O, P>;
+  readonly byUsers: Handler<O, P>;
+};
+
+type Route<O extends Operation, P> = {
+  readonly access: Access;
+  readonly act: Handler<O, P>;
+  /** Names the request in the row as in the log. */
+  readonly requests: { idOf(request: Request): string };
+};
+
+type AnyCall = Call<Operation, Principal>;
+
+const USER_AGENT_MAX = 200;
+const OBJECT_ID_MAX = 255;
+
+export class AuditedRoutes {
+  readonly #deps: AuditedDeps;
+  readonly #reads = new Map<string, Handler<Operation, Principal>>();
+
+  constructor(deps: AuditedDeps) {
+    this.#deps = deps;
+  }
+
+  of<O extends Operation, P extends Principal | PortalPrincipal | null>(
+    operation: O,
+    { access, act, requests }: Route<O, P>,
+  ): Audited<O, P> {
+    const { operationId } = operation;
+    const plain = { byKeys: act, byUsers: act };
+    if (access !== 'organisation' && access !== 'group') return plain;
+    // `access` decides the principal: the type that is asserted here, and of what calls it below.
+    const handler = act as unknown as Handler<Operation, Principal>;
+    if (READS_BEFORE.has(operationId)) this.#reads.set(operationId, handler);
+    const rule = ruleOf(operationId);
+    if (rule === null) return plain;
+    const logged = (call: AnyCall) =>
+      this.#act(call, { operationId, rule, handler, requestId: requests.idOf(call.request) });
+    const byUsers = logged as unknown as Handler<O, P>;
+    return { byKeys: rule.isForKeys ? byUsers : act, byUsers };
+  }
+
+  async #act(call: AnyCall, done: Omit<Done, 'response' | 'text' | 'before'>): Promise<Response> {
+    const before = await this.#stateBefore(call, done.rule);
+    const response = await done.handler(call);
+    if (!response.ok) return response;
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const text = isJson ? await response.text() : null;
+    const row = this.#rowOf(call, { ...done, before, response, text });
+    try {
+      if (row !== null) await insertAuditRecord(this.#deps.sql, row);
+    } catch (error) {
+      throw new Unavailable(`the audit log was not written: ${safeError(error).message}`);
+    }
+    const { status, headers } = response;
+    headers.set(REQUEST_ID, done.requestId);
+    return isJson ? new Response(text, { status, headers }) : response;
+  }
+
+  /** null where it is not there, or has no GET of its own. */
+  async #stateBefore(call: AnyCall, { before }: Rule): Promise<unknown> {
+    const read = before === null ? undefined : this.#reads.get(before);
+    if (read === undefined) return null;
+    const response = await read({ ...call, body: undefined, query: {}, idempotencyKey: null });
+    return response.ok ? response.json() : null;
+  }
+
+  /** null for a repetition whose row cannot be told: its key is not known here. */
+  #rowOf(call: AnyCall, done: Done): NewAuditRecord | null {
+    const { ids, clock } = this.#deps;
+    const { operationId, rule, response, requestId } = done;
+    const { principal } = call;
+    const answer: unknown = done.text === null ? null : JSON.parse(done.text);
+    const objectId = objectIdOf(rule, call, answer);
+    const isRepeated = response.headers.has('idempotency-replayed');
+    const key = keyOf(call);
+    if (key === null && isRepeated) return null;
+    const { mode } = principal;
+    const id =
+      key === null
+        ? ids.next()
+        : ids.derive('audit_log', tenantOf(principal), mode, operationId, objectId ?? '', key);
+    return {
+      id,
+      otherId: key === null || isRepeated ? null : ids.next(),
+      organisationId: principal.kind === 'organisation' ? principal.organisationId : null,
+      groupId: principal.kind === 'group' ? principal.groupId : null,
+      mode: rule.isOfBothModes ? null : mode,
+      at: new Date(clock.now()),
+      ...this.#callerOf(call),
+      requestId,
+      operation: operationId,
+      objectType: rule.object,
+      objectId,
+      status: response.status,
+      // What was before the first call is not known any more.
+      ...differenceOf(isRepeated ? null : done.before, answer),
+    };
+  }
+
+  #callerOf({ principal, request }: AnyCall) {
+    const actor: Actor = principal.actor;
+    const isUser = actor.kind === 'user';
+    return {
+      actorKind: actor.kind,
+      actorId: actor.id,
+      actorLabel: isUser ? actor.email : null,
+      sessionId: isUser ? actor.sessionId : null,
+      address: isUser ? actor.address : this.#deps.addressOf(request),
+      userAgent: request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null,
+    };
+  }
+}
+
+type Done = {
+  readonly operationId: string;
+  readonly rule: Rule;
+  readonly handler: Handler<Operation, Principal>;
+  readonly requestId: string;
+  readonly before: unknown;
+  readonly response: Response;
+  /** null where the answer has no JSON. */
+  readonly text: string | null;
+};
+
+type Named = { readonly [name: string]: unknown };
+
+function objectIdOf({ idOf }: Rule, { params, body }: AnyCall, answer: unknown): string | null {
+  const last = Object.values<string>(params).at(-1) ?? null;
+  const sent = (body ?? {}) as Named;
+  const answered = (answer ?? {}) as Named;
+  const ofCustomer = sent['customer_id'] ?? sent['external_customer_id'];
+  const id = { answer: answered['id'], path: last, customer: ofCustomer }[idOf] ?? last;
+  return typeof id === 'string' ? id.slice(0, OBJECT_ID_MAX) : null;
+}
+
+/** The key of usage and grants may be in the body. */
+function keyOf({ body, idempotencyKey }: AnyCall): string | null {
+  const inBody = ((body ?? {}) as Named)['idempotency_key'];
+  return typeof inBody === 'string' ? inBody : idempotencyKey;
+}

@@ -1,0 +1,91 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
+import { listAuditRecords } from '../../records/audit-log.ts';
+import type { Whose } from '../../records/page.ts';
+import { auditPages } from '../audit-csv.ts';
+import type { CsvDownloads } from '../csv-downloads.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuseInvalid } from '../edge/errors.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { answerList } from '../list.ts';
+import {
+  AuditLogEntry,
+  AuditLogFilter,
+  AuditLogQuery,
+  fromAuditRecord,
+  toAuditFilter,
+} from '../wire/audit-log.ts';
+import { fromTo } from '../wire/from-to.ts';
+import { ListOf } from '../wire/values.ts';
+
+export type AuditLogRoutesDeps = {
+  readonly edge: Edge;
+  readonly lists: FairSql;
+  readonly downloads: CsvDownloads;
+};
+
+const tag = 'Audit log';
+
+const LIST = {
+  operationId: 'listAuditLog',
+  summary: 'List who did what, newest first',
+  description: [
+    'What users did, what keys did but for routine calls (usage, customers, checkouts, links to the portal, tags and custom fields), and what an operator did on the command line. A row is there before the call is answered, and stays as it is for good.',
+    '`before` and `after` have the fields that changed. Secrets are left out of them, and what is long. A row of both modes is in the list of each. Of the roles, owners and admins may read it.',
+  ].join('\n\n'),
+  tag,
+  query: AuditLogQuery,
+  answers: { 200: ListOf(AuditLogEntry) },
+} as const;
+
+const DOWNLOAD = {
+  operationId: 'downloadAuditLog',
+  summary: 'Download who did what',
+  description:
+    'The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. An apostrophe stands before text that a spreadsheet would take for a formula. ' +
+    "An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10 minutes. A download that is cut off fails: it does not look complete.",
+  tag,
+  query: AuditLogFilter,
+  answers: { 200: Type.String() },
+  mediaType: 'text/csv',
+  refusals: ['rate_limited'],
+} as const;
+
+export function auditLogRoutes(deps: AuditLogRoutesDeps) {
+  return new Elysia()
+    .get('/audit-log', ...readAuditLog(deps))
+    .get('/audit-log.csv', ...downloadAuditLog(deps));
+}
+
+function readAuditLog({ edge, lists }: AuditLogRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
+    const times = fromTo(query);
+    if ('length' in times) return refuseInvalid(times);
+    const filter = toAuditFilter(query, times);
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'auditLog',
+        whose: seenBy(principal),
+        rows: (sql, page) => listAuditRecords(sql, principal, { ...page, ...filter }),
+        show: fromAuditRecord,
+      },
+    );
+  });
+}
+
+function downloadAuditLog({ edge, lists, downloads }: AuditLogRoutesDeps): Route {
+  return edge.organisation(DOWNLOAD, ({ principal, query, request }) => {
+    const times = fromTo(query);
+    if ('length' in times) return refuseInvalid(times);
+    const pages = auditPages(lists, principal, toAuditFilter(query, times));
+    return downloads.send({ caller: principal, request }, { name: 'audit-log.csv', pages });
+  });
+}
+
+/** Rows of its mode, and of both. */
+function seenBy({ organisationId, mode }: Tenant): Whose {
+  return { organisation_id: organisationId, mode: { isNot: mode === 'test' ? 'live' : 'test' } };
+}

@@ -3,6 +3,7 @@ import type { Ids } from '../../ledger/ports.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { insertKey, type KeyOwner } from '../records/api-keys.ts';
+import { insertMember } from '../records/members.ts';
 import {
   anyOrganisationExists,
   groupExists,
@@ -11,12 +12,16 @@ import {
   lockGroupOf,
   moveToGroup,
 } from '../records/organisations.ts';
+import { insertSignInLink } from '../records/sign-in-links.ts';
+import { ensureUser } from '../records/users.ts';
 
 export type Setting = { readonly sql: Sql; readonly ids: Ids; readonly now: number };
 
 export type FirstKeys = { readonly id: string; readonly testKey: string; readonly liveKey: string };
 
 const DEMO_NAME = 'Demo';
+/** Nobody has this address: its domain is kept for examples (RFC 2606). */
+const DEMO_OWNER = { email: 'owner@example.com', name: 'Demo owner' };
 const DEMO_LOCK = 7_206_520;
 
 export async function createOrganisation(
@@ -70,12 +75,17 @@ export async function createGroup(
   });
 }
 
+/** What the first start shows, this one time. */
+export type Demo = { readonly testKey: string; readonly signInToken: string };
+
 /**
- * The first start makes a demo organisation, so there is a key to try things with. Returns its test
- * key; null if an organisation exists.
+ * The first start makes a demo organisation, so there is a key to try things with, and an owner who
+ * signs in by a link. null if an organisation exists.
  */
-export async function createDemoOrganisation(setting: Setting): Promise<string | null> {
-  const { sql, ids, now } = setting;
+export async function createDemoOrganisation(
+  setting: Setting & { readonly newToken: () => string },
+): Promise<Demo | null> {
+  const { sql, ids, now, newToken } = setting;
   return sql.begin(async (transaction) => {
     // Two processes that start on the same empty database make one.
     await transaction`select pg_advisory_xact_lock(${DEMO_LOCK})`;
@@ -88,6 +98,14 @@ export async function createDemoOrganisation(setting: Setting): Promise<string |
       now,
     });
     const owner: KeyOwner = { kind: 'organisation', organisationId };
-    return insertKey(transaction, { id: ids.next(), owner, mode: 'test', expiresAt: null, now });
+    const key = { id: ids.next(), owner, mode: 'test', expiresAt: null, now } as const;
+    const testKey = await insertKey(transaction, key);
+    const { id: userId } = await ensureUser(transaction, { ...DEMO_OWNER, id: ids.next(), now });
+    const member = { id: ids.next(), organisationId, userId, role: 'owner', now } as const;
+    await insertMember(transaction, member);
+    const signInToken = newToken();
+    const link = { id: ids.next(), token: signInToken, userId, openMax: 1, now };
+    await insertSignInLink(transaction, link);
+    return { testKey, signInToken };
   });
 }

@@ -44,6 +44,8 @@ export type Operation = {
   readonly answers: Readonly<Record<number, TSchema | null>>;
   /** The media type of the answers; JSON where it is left out. */
   readonly mediaType?: string;
+  /** Whether its query `format=csv` asks for CSV in place of JSON. */
+  readonly alsoCsv?: true;
   /** Refusals beyond those of the edge. */
   readonly refusals?: readonly ErrorCode[];
   /** The base address of its links; `BASE_URL` where it is left out. */

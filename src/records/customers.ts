@@ -136,16 +136,27 @@ export async function listCustomers(
   options: Page & {
     readonly externalCustomerId?: string | undefined;
     readonly email?: string | undefined;
+    /** Case does not matter. Of those that match, the first `PREFIXED_MAX` in alphabetical order. */
+    readonly emailPrefix?: string | undefined;
   },
 ): Promise<CustomerRecord[]> {
-  const { externalCustomerId, email } = options;
+  const { externalCustomerId, email, emailPrefix } = options;
   return sql<CustomerRecord[]>`
     select ${columns(sql)} from customers
-    where ${inScope(sql, scope)}
+    where ${emailPrefix === undefined ? inScope(sql, scope) : sql`id = any (array(${prefixed(sql, scope, emailPrefix)}))`}
       ${externalCustomerId === undefined ? sql`` : sql`and external_customer_id = ${externalCustomerId}`}
       ${email === undefined ? sql`` : sql`and lower(email) = lower(${email}) and email = ${email}`}
     ${pageOf(sql, 'customers', options)}`;
 }
+
+/** However many begin so, no more are read: a longer beginning finds the others. */
+export const PREFIXED_MAX = 1000;
+
+/** By bytes, as the index has them: the last character there is stands behind all others. */
+const prefixed = (sql: Executor, scope: Tenant, prefix: string) => sql`
+  select id from customers
+  where ${inScope(sql, scope)} and lower(email) ~>=~ lower(${prefix}) and lower(email) ~<~ (lower(${prefix}) || ${'\u{10FFFF}'})
+  order by lower(email) using ~<~, id limit ${PREFIXED_MAX}`;
 
 /**
  * Announces changes of fields that others may have copied. A change of metadata alone has no event.

@@ -27,6 +27,7 @@ const BY_TIME: By = { column: 'created_at', type: 'timestamptz' };
 const LISTS = {
   annotations: { table: 'annotations', by: null },
   apiKeys: { table: 'api_keys', by: null },
+  auditLog: { table: 'audit_log', by: { column: 'at', type: 'timestamptz' } },
   checkouts: { table: 'checkouts', by: null },
   customers: { table: 'customers', by: null },
   deliveries: { table: 'deliveries', by: null },
@@ -35,7 +36,9 @@ const LISTS = {
   events: { table: 'events', by: { column: 'at', type: 'timestamptz' } },
   // The same order: the times of an object's events ascend with their sequence.
   eventsOfObject: { table: 'events', by: { column: 'sequence', type: 'bigint', isTotal: true } },
+  invitations: { table: 'invitations', by: null },
   invoices: { table: 'invoices', by: BY_TIME },
+  members: { table: 'organisation_members', by: null },
   meters: { table: 'meters', by: null },
   payments: { table: 'payments', by: BY_TIME },
   payouts: { table: 'payouts', by: BY_TIME },
@@ -48,8 +51,8 @@ const LISTS = {
 
 export type ListName = keyof typeof LISTS;
 
-/** Columns that name the owner of a list, with their values. */
-export type Whose = Readonly<Record<string, string | number>>;
+/** Columns that name the owner of a list, with their values, or with what they are not. */
+export type Whose = Readonly<Record<string, string | number | { readonly isNot: string }>>;
 
 type Fragment = PendingQuery<Row[]>;
 
@@ -73,8 +76,10 @@ export async function findPlace(
 ): Promise<Cursor | null> {
   if (!isUuid(id)) return null;
   const { table, by } = LISTS[list.name];
-  const owned = Object.entries(list.whose).map(
-    ([column, value]) => sql`and ${sql(column)} = ${value}`,
+  const owned = Object.entries(list.whose).map(([column, value]) =>
+    typeof value === 'object'
+      ? sql`and ${sql(column)} is distinct from ${value.isNot}`
+      : sql`and ${sql(column)} = ${value}`,
   );
   const [row] = await sql<Cursor[]>`
     select id, ${by === null ? sql`null` : sql`${sql(by.column)}::text`} as at

@@ -5,6 +5,7 @@ import postgres from 'postgres';
 import { ids } from '../../src/platform/ids.ts';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { listAnnotations } from '../../src/records/annotations.ts';
+import { listAuditRecords } from '../../src/records/audit-log.ts';
 import { listCheckouts } from '../../src/records/checkouts.ts';
 import { listCustomers } from '../../src/records/customers.ts';
 import { listDeliveries } from '../../src/records/deliveries.ts';
@@ -12,6 +13,8 @@ import { listDiscounts } from '../../src/records/discounts.ts';
 import { listEvents } from '../../src/records/events.ts';
 import { listInvoices } from '../../src/records/invoices.ts';
 import { listMeters } from '../../src/records/meters.ts';
+import { listInvitations } from '../../src/records/invitations.ts';
+import { listMembers } from '../../src/records/members.ts';
 import type { Page } from '../../src/records/page.ts';
 import { listPayments, listRefunds } from '../../src/records/payments.ts';
 import { listPayouts } from '../../src/records/payouts.ts';
@@ -43,8 +46,8 @@ afterAll(async () => {
 });
 
 /**
- * Customers have an index for their order and one for their e-mail; the statistics decide which is
- * better.
+ * Customers have an index for their order and one for their e-mail, the audit log has several; the
+ * statistics decide which is best.
  */
 async function fill(url: string): Promise<void> {
   const rows = postgres(url, { max: 1 });
@@ -54,12 +57,26 @@ async function fill(url: string): Promise<void> {
     select uuidv7(), o.id, ${scope.mode}, n || '@b.example', '{}', 1, now(), now()
     from generate_series(1, 200) n, organisations o`;
   await rows`analyze customers`;
+  await rows`
+    insert into audit_log (id, organisation_id, mode, at, actor_kind, actor_id, actor_label, operation, object_type, object_id)
+    select uuidv7(), o.id, ${scope.mode}, now(), 'key', uuidv7(), '', 'o' || n, 'product', uuidv7()
+    from generate_series(1, 200) n, organisations o`;
+  await rows`analyze audit_log`;
   await rows.end();
 }
 
 type List = (page: Page) => Promise<unknown>;
 const time = { at: '2026-01-01 00:00:00+00' };
 const byId = { at: null };
+
+const ALL = {
+  actorId: undefined,
+  actorKind: undefined,
+  operation: undefined,
+  objectId: undefined,
+  from: null,
+  to: null,
+};
 
 /** With the index for each filter. */
 const LISTS: [string, index: string, place: { at: string | null }, List][] = [
@@ -124,6 +141,30 @@ const LISTS: [string, index: string, place: { at: string | null }, List][] = [
     (page) => listPayments(sql, scope, { ...page, status: 'failed' }),
   ],
   [
+    'audit log',
+    'audit_log_live',
+    time,
+    (page) => listAuditRecords(sql, scope, { ...page, ...ALL }),
+  ],
+  [
+    'audit log of an actor',
+    'audit_log_of_actor_live',
+    time,
+    (page) => listAuditRecords(sql, scope, { ...page, ...ALL, actorId: one }),
+  ],
+  [
+    'audit log of an operation',
+    'audit_log_of_operation_live',
+    time,
+    (page) => listAuditRecords(sql, scope, { ...page, ...ALL, operation: 'createProduct' }),
+  ],
+  [
+    'audit log of an object',
+    'audit_log_of_object',
+    time,
+    (page) => listAuditRecords(sql, scope, { ...page, ...ALL, objectId: one }),
+  ],
+  [
     'payouts',
     'payouts_listed',
     time,
@@ -134,6 +175,18 @@ const LISTS: [string, index: string, place: { at: string | null }, List][] = [
     'payouts_listed',
     time,
     (page) => listPayouts(sql, scope, { ...page, from: new Date(now), to: new Date(now + 1) }),
+  ],
+  [
+    'members',
+    'organisation_members_listed',
+    byId,
+    (page) => listMembers(sql, scope.organisationId, page),
+  ],
+  [
+    'invitations',
+    'invitations_listed',
+    byId,
+    (page) => listInvitations(sql, scope.organisationId, page),
   ],
   ['refunds', 'refunds_listed', time, (page) => listRefunds(sql, { slot: 1, id: one }, page)],
   ['subscriptions', 'subscriptions_listed', time, (page) => listSubscriptions(sql, scope, page)],
@@ -239,4 +292,15 @@ test.each(CASES)('$name', async ({ index, list }) => {
   // At most a few rows of the same time are sorted. A subplan sorts what one row has: its disputes.
   const [ofList = ''] = text.split(/^\s*SubPlan/m);
   expect(ofList).not.toMatch(/^\s*(?:->\s+)?Sort$/m);
+});
+
+test('customers by the beginning of an e-mail: so many are looked at, and they alone are sorted', async () => {
+  asked.length = 0;
+  await listCustomers(sql, scope, { limit: 50, offset: 0, emailPrefix: 'A' });
+  const plan = await sql.unsafe(`explain (generic_plan, costs off) ${asked[0]}`);
+  const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+  expect(text).toMatch(
+    /InitPlan 1\s+->\s+Limit\s+->\s+Index Scan using customers_listed_by_email /,
+  );
+  expect(text).toMatch(/Index Scan.* using customers_pkey /);
 });

@@ -14,20 +14,35 @@ import type { Changes } from '../../platform/postgres/changes.ts';
 import { hashKey, kindOfKey } from '../../platform/crypto/keys.ts';
 import type { FoundKey, KeyScope } from '../../records/api-keys.ts';
 import { Unavailable } from './errors.ts';
+import type { Scope } from './scopes.ts';
+
+export type KeyActor = { readonly kind: 'key'; readonly id: string };
+
+/** Who acts for an organisation: one of its keys, or a member who is signed in to the dashboard. */
+export type Actor =
+  | KeyActor
+  | {
+      readonly kind: 'user';
+      readonly id: string;
+      readonly sessionId: string;
+      readonly email: string;
+      /** Where the browser is. */
+      readonly address: string;
+    };
 
 export type OrganisationPrincipal = {
   readonly kind: 'organisation';
   readonly organisationId: string;
   readonly mode: Mode;
-  readonly keyId: string;
-  readonly scope: KeyScope;
+  readonly actor: Actor;
+  readonly scope: Scope;
 };
 
 export type GroupPrincipal = {
   readonly kind: 'group';
   readonly groupId: string;
   readonly mode: Mode;
-  readonly keyId: string;
+  readonly actor: KeyActor;
   readonly scope: KeyScope;
 };
 
@@ -60,6 +75,8 @@ export type AuthenticatorOptions = {
   readonly find: (hash: Buffer) => Promise<FoundKey | null>;
   readonly markUsed: (keyIds: readonly string[]) => Promise<void>;
   readonly changes: Changes;
+  /** Whom a call of this process acts for (acting.ts). */
+  readonly whoActs: (token: string) => OrganisationPrincipal | null;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly warn: (fields: Record<string, unknown>, message: string) => void;
@@ -120,7 +137,7 @@ class KeyDirectory {
     this.#generation += 1;
     this.#refused.clear();
     for (const [header, known] of this.#known) {
-      if (known.principal.keyId === id) this.#forget(header, known);
+      if (known.principal.actor.id === id) this.#forget(header, known);
     }
   }
 
@@ -142,11 +159,12 @@ class KeyDirectory {
     await this.#writeUsed();
   }
 
-  #resolve(header: string): null | Promise<Principal | null> {
+  #resolve(header: string): Principal | null | Promise<Principal | null> {
     // Bounds the bytes of the cache's keys.
     if (header.length > HEADER_LENGTH_MAX) return null;
     const key = BEARER.exec(header)?.[1];
-    if (key === undefined || kindOfKey(key) === null) return null;
+    if (key === undefined) return null;
+    if (kindOfKey(key) === null) return this.#options.whoActs(key);
     const refusedUntil = this.#refused.get(header);
     if (refusedUntil !== undefined && this.#options.clock.monotonic() < refusedUntil) return null;
     const underWay = this.#lookups.get(header);
@@ -171,7 +189,7 @@ class KeyDirectory {
     const known = { principal, expiresAt: found.expiresAt ?? Infinity, used: true };
     if (this.#options.clock.now() >= known.expiresAt) return null;
     if (mayKeep) this.#keep(header, known);
-    else this.#forgotten.add(principal.keyId);
+    else this.#forgotten.add(found.id);
     return principal;
   }
 
@@ -190,14 +208,14 @@ class KeyDirectory {
 
   #forget(header: string, known: Known): void {
     this.#known.delete(header);
-    if (known.used) this.#forgotten.add(known.principal.keyId);
+    if (known.used) this.#forgotten.add(known.principal.actor.id);
   }
 
   async #writeUsed(): Promise<void> {
     const keyIds = [...this.#forgotten];
     this.#forgotten.clear();
     for (const known of this.#known.values()) {
-      if (known.used) keyIds.push(known.principal.keyId);
+      if (known.used) keyIds.push(known.principal.actor.id);
       known.used = false;
     }
     if (keyIds.length === 0) return;
@@ -213,10 +231,11 @@ class KeyDirectory {
 
 function principalOf(found: FoundKey, key: string): Principal | null {
   const says = kindOfKey(key);
-  const { id: keyId, owner, mode, scope } = found;
+  const { id, owner, mode, scope } = found;
+  const actor = { kind: 'key', id } as const;
   // The prefix decides; a row that disagrees with it opens nothing.
   if (says?.mode !== mode || says.kind !== owner.kind) return null;
   return owner.kind === 'organisation'
-    ? { kind: 'organisation', organisationId: owner.organisationId, mode, keyId, scope }
-    : { kind: 'group', groupId: owner.groupId, mode, keyId, scope };
+    ? { kind: 'organisation', organisationId: owner.organisationId, mode, actor, scope }
+    : { kind: 'group', groupId: owner.groupId, mode, actor, scope };
 }

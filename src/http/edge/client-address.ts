@@ -6,13 +6,17 @@ import { isIP } from 'node:net';
  * X-Forwarded-For, so the entry of the outermost one is the client. Anybody can send the entries
  * further left, and without a proxy all of them, so they are never read.
  */
-export function clientAddress(
-  peer: string,
-  { forwardedFor, hops }: { readonly forwardedFor: string | null; readonly hops: number },
-): string {
+export function clientAddress(peer: string, forwarded: Forwarded): string {
+  return networkOf(wholeClientAddress(peer, forwarded));
+}
+
+type Forwarded = { readonly forwardedFor: string | null; readonly hops: number };
+
+/** The same, for a record: of IPv6 the whole address. */
+export function wholeClientAddress(peer: string, { forwardedFor, hops }: Forwarded): string {
   const written = forwardedFor === null ? [] : forwardedFor.split(',').map((text) => text.trim());
   const claimed = hops === 0 ? undefined : written.at(-hops);
-  return networkOf(claimed !== undefined && isIP(claimed) !== 0 ? claimed : peer);
+  return claimed !== undefined && isIP(claimed) !== 0 ? claimed : peer;
 }
 
 /**

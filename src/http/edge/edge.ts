@@ -21,6 +21,7 @@ import type {
   Principal,
 } from './auth.ts';
 import { Admission } from './admission.ts';
+import type { AuditedRoutes } from './audited.ts';
 import { takeBody } from './body.ts';
 import { isCrossSite } from './cross-site.ts';
 import { hasKey, type Described } from '../openapi/document.ts';
@@ -28,7 +29,7 @@ import { refuse } from './errors.ts';
 import type { Keyed } from '../idempotency/keyed.ts';
 import type { Access, Call, Handler, Operation } from '../operation.ts';
 import type { AdmitPortal } from '../portal/visitor.ts';
-import { type RequestTrace, RequestLog } from './request-log.ts';
+import { type RequestIds, type RequestTrace, RequestLog } from './request-log.ts';
 import { mayCall } from './scopes.ts';
 
 /** What follows the path in `app.post(path, ...route)`. */
@@ -51,6 +52,7 @@ export type Edge = {
   portal<const O extends Operation>(operation: O, handler: Handler<O, PortalPrincipal>): Route;
   /** Without authentication: the address is the credential, or there is nothing to protect. */
   open<const O extends Operation>(operation: O, handler: Handler<O, null>): Route;
+  readonly requestIds: RequestIds;
   /** Adds the request id to a response that no route made, and logs it. */
   finish(request: Request, response: Response): Response;
   /** The response for an error that was thrown. */
@@ -63,6 +65,7 @@ export type EdgeOptions = {
   readonly authenticate: Authenticate;
   readonly admitPortal: AdmitPortal;
   readonly keyed: Keyed;
+  readonly audited: Pick<AuditedRoutes, 'of'>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -75,16 +78,12 @@ const STEP_LENGTH_MIN = 64 * 1024;
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 
 export function createEdge(options: EdgeOptions): Edge {
-  const { authenticate, admitPortal, keyed, clock, timers } = options;
+  const { authenticate, admitPortal, keyed, audited, clock, timers } = options;
   const requests = new RequestLog(options);
-  let leaving = false;
-  let sinceLeaving = 0;
+  const leaving = new Leaving();
 
   function finish(request: Request, response: Response, trace: RequestTrace | null): Response {
-    if (leaving) {
-      sinceLeaving += 1;
-      response.headers.set('connection', 'close');
-    }
+    leaving.mark(response);
     return requests.finish(request, response, trace);
   }
 
@@ -95,16 +94,21 @@ export function createEdge(options: EdgeOptions): Edge {
   ): Route {
     const admission = new Admission(operation, access);
     const act = keyed(operation, handler);
+    const { byKeys, byUsers } = audited.of(operation, { access, act, requests });
     async function answer({ request, params = NO_PARAMS }: Incoming): Promise<Response> {
       const began = clock.monotonic();
       let principal: Principal | PortalPrincipal | null = null;
       let response: Response | undefined;
+      let perform = byKeys;
       try {
         if (hasKey(access)) {
           const known = authenticate(request.headers.get('authorization'));
           principal = known instanceof Promise ? await known : known;
           if (principal?.kind !== access) response = refusePrincipal(access, principal);
-          else if (principal.scope !== 'all') response = refuseScope(principal, operation, request);
+          else if (principal.scope !== 'all') {
+            response = refuseScope(principal, operation, request);
+            if (principal.actor.kind === 'user') perform = byUsers;
+          }
         } else if (access === 'portal') {
           const admitted = await admitPortal(request, params['token'] ?? '');
           if (admitted instanceof Response) response = admitted;
@@ -120,7 +124,7 @@ export function createEdge(options: EdgeOptions): Edge {
           if (typeof text === 'string' && text.length >= STEP_LENGTH_MIN) await breathe(timers);
           // `admit` has checked the body against its schemas and `access` decides the principal:
           // the two types that are asserted here.
-          const acted = call instanceof Response ? call : act(call as unknown as Call<O, P>);
+          const acted = call instanceof Response ? call : perform(call as unknown as Call<O, P>);
           response = acted instanceof Promise ? await acted : acted;
         }
       } catch (error) {
@@ -136,13 +140,28 @@ export function createEdge(options: EdgeOptions): Edge {
     group: (operation, handler) => route('group', operation, handler),
     portal: (operation, handler) => route('portal', operation, handler),
     open: (operation, handler) => route('open', operation, handler),
+    requestIds: requests,
     finish: (request, response) => finish(request, response, null),
     failed: (request, error) => requests.failed(request, error),
-    leave() {
-      leaving = true;
-      return () => sinceLeaving;
-    },
+    leave: () => leaving.begin(),
   };
+}
+
+/** Ends the connections of callers, once it has begun. */
+class Leaving {
+  #hasBegun = false;
+  #responses = 0;
+
+  begin(): () => number {
+    this.#hasBegun = true;
+    return () => this.#responses;
+  }
+
+  mark(response: Response): void {
+    if (!this.#hasBegun) return;
+    this.#responses += 1;
+    response.headers.set('connection', 'close');
+  }
 }
 
 /** undefined where the key may call it. */

@@ -6,7 +6,7 @@ import { urlOf } from './url.ts';
 
 /** Log lines for 503s in a second: during an outage, callers retry again and again. */
 const UNAVAILABLE_LINES_MAX = 10;
-const REQUEST_ID = 'x-request-id';
+export const REQUEST_ID = 'x-request-id';
 const REQUEST_ID_SANE = /^[\w.:/+=-]{1,128}$/;
 
 /** Who called and when the request began; null where that is unknown. */
@@ -15,12 +15,19 @@ export type RequestTrace = {
   readonly began: number;
 };
 
+export type RequestIds = {
+  /** The id that the caller sent, if it can be used; a success has no other. */
+  sentId(request: Request): string | null;
+  /** The id with which the request is refused. */
+  idOf(request: Request): string;
+};
+
 /**
  * Request ids, and one log line for each request that failed (for every request at level debug).
  * Only a few 503s in each second have a line; the first line of the next second says how many had
  * none.
  */
-export class RequestLog {
+export class RequestLog implements RequestIds {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #newRequestId: () => string;
@@ -59,12 +66,22 @@ export class RequestLog {
       this.#reasons.set(request, String(error));
       return refuse('service_unavailable', TRY_AGAIN);
     }
-    const requestId = this.#idOf(request, request.headers.get(REQUEST_ID));
+    const requestId = this.idOf(request);
     this.#log.error({ requestId, err: error }, 'request failed');
     return refuse(
       'internal_error',
       'something went wrong here; the request id finds it in our log',
     );
+  }
+
+  sentId(request: Request): string | null {
+    const given = request.headers.get(REQUEST_ID);
+    return given !== null && REQUEST_ID_SANE.test(given) ? given : null;
+  }
+
+  /** The id that the log and the answer name it by. */
+  idOf(request: Request): string {
+    return this.#idOf(request, request.headers.get(REQUEST_ID));
   }
 
   #idOf(request: Request, given: string | null): string {

@@ -14,9 +14,11 @@ import type { DocumentDecoration } from 'elysia';
 import { EXAMPLES } from './examples.ts';
 import * as annotations from '../wire/annotations.ts';
 import * as apiKeys from '../wire/api-keys.ts';
+import * as auditLog from '../wire/audit-log.ts';
 import * as balances from '../wire/balances.ts';
 import * as checkouts from '../wire/checkouts.ts';
 import * as customers from '../wire/customers.ts';
+import * as decisions from '../wire/decisions.ts';
 import * as discounts from '../wire/discounts.ts';
 import * as entitlements from '../wire/entitlements.ts';
 import * as errors from '../wire/errors.ts';
@@ -26,8 +28,10 @@ import * as health from '../wire/health.ts';
 import * as invoices from '../wire/invoices.ts';
 import * as metering from '../wire/metering.ts';
 import * as metadata from '../wire/metadata.ts';
+import * as people from '../wire/members.ts';
 import * as meters from '../wire/meters.ts';
 import * as organization from '../wire/organization.ts';
+import * as overview from '../wire/overview.ts';
 import * as pay from '../wire/pay.ts';
 import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
 import * as customerPayloads from '../wire/payloads/customers.ts';
@@ -39,11 +43,15 @@ import * as portal from '../wire/portal.ts';
 import * as processors from '../wire/processors.ts';
 import * as products from '../wire/products.ts';
 import * as rollover from '../wire/rollover.ts';
+import * as security from '../wire/security.ts';
 import * as spendCap from '../wire/spend-cap.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
 import * as testClock from '../wire/test-clock.ts';
+import * as usageEvents from '../wire/usage-events.ts';
 import * as usagePrices from '../wire/usage-prices.ts';
+import * as usageSeries from '../wire/usage-series.ts';
 import * as common from '../wire/values.ts';
+import * as webhookHealth from '../wire/webhook-health.ts';
 import * as webhooks from '../wire/webhooks.ts';
 
 /** A schema as Elysia's types for OpenAPI want it. */
@@ -54,10 +62,12 @@ export type JsonSchema = NonNullable<
 const MODULES: readonly object[] = [
   annotations,
   apiKeys,
+  auditLog,
   balances,
   checkouts,
   customerPayloads,
   customers,
+  decisions,
   discounts,
   entitlements,
   errors,
@@ -66,9 +76,11 @@ const MODULES: readonly object[] = [
   health,
   invoices,
   metadata,
+  people,
   metering,
   meters,
   organization,
+  overview,
   pay,
   payments,
   payouts,
@@ -77,12 +89,16 @@ const MODULES: readonly object[] = [
   processors,
   products,
   rollover,
+  security,
   subscriptionPayloads,
   spendCap,
   subscriptions,
   testClock,
   common,
+  usageEvents,
   usagePrices,
+  usageSeries,
+  webhookHealth,
   webhooks,
 ];
 

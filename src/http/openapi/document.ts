@@ -93,7 +93,8 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
   for (const [name, field] of Object.entries(query?.properties ?? {})) {
     const { description = '' } = field;
     const { description: _beside, ...schema } = components.of(field) as { description?: string };
-    parameters.push({ name, in: 'query', required: false, description, schema });
+    const required = query?.required?.includes(name) === true;
+    parameters.push({ name, in: 'query', required, description, schema });
   }
   for (const [name, description] of Object.entries(headers)) {
     const schema = { type: 'string' } as const;
@@ -154,6 +155,7 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
   const content: Content = {
     ...(isEither && { [HTML]: { schema: { type: 'string' } } }),
     ...(schema && { [mediaType]: { schema: components.of(schema) } }),
+    ...(schema && operation.alsoCsv === true && { [CSV]: { schema: { type: 'string' } } }),
     ...(isPage && { [HTML]: { schema: { type: 'string' } } }),
     ...(!isPage && codes.length > 0 && { [JSON_MEDIA.type]: { schema: components.of(ErrorBody) } }),
   };
@@ -193,7 +195,8 @@ function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {
   if (isIdempotent(route.operation, route) && isKept) names.push('Idempotency-Replayed');
   if (status === 200 && HINTS in (route.operation.headers ?? {})) names.push(NODE, OWNER);
   if (status === 303) names.push('Location');
-  if (status === 200 && route.operation.mediaType === CSV) names.push('Content-Disposition');
+  const { mediaType, alsoCsv } = route.operation;
+  if (status === 200 && (mediaType === CSV || alsoCsv === true)) names.push('Content-Disposition');
   if (codes.includes('unauthorized')) names.push('WWW-Authenticate');
   if (codes.some((code) => MAY_PASS.has(code))) names.push('Retry-After');
   if (codes.includes('rate_limited')) {

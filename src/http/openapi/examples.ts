@@ -1,16 +1,24 @@
 // What each answer looks like: the examples of the document. A body has its own, in its schema.
 import type { Static, TSchema } from '@sinclair/typebox';
+import { AUDIT_LOG_ENTRY } from './audit-log-example.ts';
+import { LIVE_GRANTS } from './grant-examples.ts';
+import { DECISIONS } from './decision-example.ts';
 import { INVOICE, UPCOMING_INVOICE } from './invoice-examples.ts';
+import { PEOPLE } from './people-examples.ts';
+import { PAYOUT } from './payout-example.ts';
+import { OVERVIEW } from './overview-example.ts';
+import { USAGE_EVENTS, USAGE_SERIES } from './usage-examples.ts';
 import { Tag, CustomField } from '../wire/annotations.ts';
 import { ApiKey, ApiKeyWithText } from '../wire/api-keys.ts';
 import { Balances } from '../wire/balances.ts';
 import { Checkout } from '../wire/checkouts.ts';
 import { Customer } from '../wire/customers.ts';
+import { Decisions } from '../wire/decisions.ts';
 import { Discount } from '../wire/discounts.ts';
 import { Entitlement } from '../wire/entitlements.ts';
 import { Error as Refusal } from '../wire/errors.ts';
 import { Event } from '../wire/events.ts';
-import { Grant } from '../wire/grants.ts';
+import { Grant, LiveGrants } from '../wire/grants.ts';
 import { Invoice, UpcomingInvoice } from '../wire/invoices.ts';
 import {
   CheckBatchResult,
@@ -23,7 +31,9 @@ import { Meter } from '../wire/meters.ts';
 import { Organization } from '../wire/organization.ts';
 import { sampleEnvelope } from '../wire/payloads/envelopes.ts';
 import { SAMPLE } from '../wire/payloads/samples.ts';
+import { Overview } from '../wire/overview.ts';
 import { Payment, Refund } from '../wire/payments.ts';
+import { AuditLogEntry } from '../wire/audit-log.ts';
 import { Payout } from '../wire/payouts.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
 import { ProcessorAccount } from '../wire/processors.ts';
@@ -31,7 +41,10 @@ import { Price, Product } from '../wire/products.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 import { UsagePrice } from '../wire/usage-prices.ts';
+import { UsageEvents } from '../wire/usage-events.ts';
+import { UsageSeries } from '../wire/usage-series.ts';
 import { TestClock } from '../wire/test-clock.ts';
+import { WebhookHealth } from '../wire/webhook-health.ts';
 import {
   Delivery,
   Endpoint,
@@ -60,7 +73,6 @@ const ID = {
   tag: '01976c2e-5f00-7a10-8000-000000000019',
   field: '01976c2e-5f00-7a10-8000-00000000001a',
   group: '01976c2e-5f00-7a10-8000-00000000001b',
-  payout: '01976c2e-5f00-7a10-8000-000000000021',
   usagePrice: '01976c2e-5f00-7a10-8000-00000000001e',
 };
 
@@ -203,6 +215,8 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     created_at: AT,
     ended_at: null,
   }),
+  of(LiveGrants, LIVE_GRANTS),
+  of(Decisions, DECISIONS),
   of(Balances, {
     data: [
       {
@@ -315,21 +329,17 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     expires_at: '2026-11-22T12:00:00.000Z',
     paid_at: null,
   }),
-  of(Payout, {
-    id: ID.payout,
-    payout_id: 'po_1SampleOfAPayout',
-    account: 'acct_1SampleOfAnAccount',
-    amount: '912.40',
-    currency: 'USD',
-    status: 'paid',
-    arrival_date: '2026-11-23',
-    gross: '1000.00',
-    fees: '38.60',
-    refunds: '49.00',
-    disputes: '0.00',
-    other: '0.00',
-    count: 21,
-    created_at: AT,
+  of(UsageSeries, USAGE_SERIES),
+  of(UsageEvents, USAGE_EVENTS),
+  of(AuditLogEntry, AUDIT_LOG_ENTRY),
+  ...PEOPLE,
+  of(Overview, OVERVIEW),
+  of(Payout, PAYOUT),
+  of(WebhookHealth, {
+    id: ID.endpoint,
+    today: { delivered: 41, pending: 0, retrying: 1, held: 0, exhausted: 0 },
+    week: { delivered: 960, pending: 0, retrying: 1, held: 0, exhausted: 2 },
+    complete: true,
   }),
   of(Payment, {
     id: ID.payment,

@@ -12,7 +12,7 @@ export const OWNER = 'tollhouse-owner';
 export const HEADERS = {
   'x-request-id': {
     description:
-      'Names the request in our log. On every refusal, and on a success where the caller sent one.',
+      'Names the request in our log. On every refusal, on a success where the caller sent one, and on each call that the audit log has.',
     schema: string,
   },
   'Idempotency-Replayed': {

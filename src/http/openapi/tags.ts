@@ -5,6 +5,7 @@ export const TAGS = {
   Customers: "A merchant's customers, by our id or the merchant's own.",
   Grants: 'Units of a feature that a customer is given.',
   Metering: 'Whether a customer may use a feature, and that it was used.',
+  Usage: 'What was used, over time: in bins of the calendar, and event by event.',
   Products:
     'What is sold: products, their prices, the features that they give and what usage beyond that costs.',
   Discounts: 'Codes that come off a first payment.',
@@ -20,7 +21,10 @@ export const TAGS = {
   Webhooks: 'Endpoints that events are sent to, and what is sent to them.',
   Partner: 'Endpoints of a group, which hear of all its organizations.',
   'API keys': 'The keys of the organization: what each may do, and until when.',
+  'Audit log': 'Who did what to what, from where, and what it was before and after.',
   Organization: 'The settings of the organization.',
+  Members:
+    'Who may sign in to the dashboard of the organization, who is invited, and what is asked of them.',
   Tags: 'Labels on customers, subscriptions and invoices.',
   'Custom fields': 'Named values on customers, subscriptions and invoices.',
   'Test clock': 'The time of an organization in test mode, which goes forward on demand.',

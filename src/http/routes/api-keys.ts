@@ -164,13 +164,13 @@ function removeKey({ edge, sql, clock, changes }: Deps): Route {
   return edge.organisation(REVOKE, async ({ principal, params }) => {
     const id = idOf(params.id);
     if (id === null) return noSuchKey();
-    if (id === principal.keyId) {
+    if (id === principal.actor.id) {
       return refuse('conflict', 'a key cannot revoke itself: rotate it, or use another');
     }
     let isNew = false;
     const revoke = () =>
       sql.begin(async (transaction): Promise<Response> => {
-        const held = await holdKeys(transaction, principal, [principal.keyId, id]);
+        const held = await holdKeys(transaction, principal, [principal.actor.id, id]);
         // After the wait: what the key has made meanwhile it made before its end.
         const now = clock.now();
         if (!hasLive(held, principal, now)) return ended();
@@ -227,7 +227,7 @@ async function make(
   const { principal, body } = making;
   const now = clock.now();
   // The answer shows a key: only the key that asked first gets it again.
-  const asked = { by: principal.keyId, body };
+  const asked = { by: principal.actor.id, body };
   // Not stored, and sent with the headers that go with it.
   let refused: Response | null = null;
   const response = await once(
@@ -239,7 +239,7 @@ async function make(
         refused = refuseRate(taken);
         return NOT_MADE;
       }
-      const held = await holdKeys(transaction, principal, [principal.keyId, ...ids]);
+      const held = await holdKeys(transaction, principal, [principal.actor.id, ...ids]);
       if (!hasLive(held, principal, now)) {
         refused = ended();
         return NOT_MADE;
@@ -260,7 +260,8 @@ async function add(
   },
 ): Promise<Answer> {
   const { principal, wanted, now } = options;
-  const { organisationId, mode, keyId: createdBy } = principal;
+  const { organisationId, mode, actor } = principal;
+  const createdBy = actor.kind === 'key' ? actor.id : null;
   const owner = { kind: 'organisation', organisationId } as const;
   const id = ids.next();
   const key = await addKey(sql, bounds, { ...wanted, id, owner, mode, createdBy, now });
@@ -290,8 +291,10 @@ const ended = () => refuse('unauthorized', ENDED);
 
 const NOT_MADE: Answer = { ...refusal('unauthorized', ENDED), isKept: false };
 
-function hasLive(held: Held, { keyId }: OrganisationPrincipal, now: number): boolean {
-  const own = held.get(keyId);
+/** A member's session was looked up for this request. */
+function hasLive(held: Held, { actor }: OrganisationPrincipal, now: number): boolean {
+  if (actor.kind === 'user') return true;
+  const own = held.get(actor.id);
   return own !== undefined && isLive(own, now);
 }
 

@@ -8,6 +8,7 @@ import {
   findCustomer,
   insertCustomer,
   listCustomers,
+  PREFIXED_MAX,
   updateCustomer,
 } from '../../records/customers.ts';
 import { putCustomer } from '../../accounts/put-customer.ts';
@@ -61,6 +62,13 @@ const LIST = {
     ...PAGE,
     external_customer_id: Type.Optional(Type.String()),
     email: Type.Optional(Type.String()),
+    email_prefix: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 254,
+        description: `What the address begins with, in any case. Of those, the first ${PREFIXED_MAX} in alphabetical order are listed.`,
+      }),
+    ),
   }),
   answers: { 200: ListOf(Customer) },
 } as const;
@@ -127,7 +135,11 @@ function createCustomer({ edge, sql, ids, orgClock }: CustomerRoutesDeps): Route
 
 function readCustomers({ edge, lists }: CustomerRoutesDeps): Route {
   return edge.organisation(LIST, ({ principal, query }) => {
-    const filter = { externalCustomerId: query.external_customer_id, email: query.email };
+    const filter = {
+      externalCustomerId: query.external_customer_id,
+      email: query.email,
+      emailPrefix: query.email_prefix,
+    };
     return answerList(
       lists,
       { principal, query },

@@ -57,7 +57,8 @@ export function streamEvents({ edge, eventStreams, idleAtMost }: EventStreamRout
     const { name, after } = placeOf(request, query);
     const refuseAfter = (message: string) => refuseInvalid([{ path: [name], message }]);
     if (after !== null && !isUuid(after)) return refuseAfter('must be the id of an event');
-    const { keyId } = principal;
+    const { kind, id: keyId } = principal.actor;
+    if (kind !== 'key') return refuse('forbidden', 'this takes a key');
     const cut = (): void => idleAtMost(request, 1);
     const { signal } = request;
     const body = await eventStreams.stream({ tenant: principal, keyId, after, signal, cut });

@@ -7,6 +7,7 @@ import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
+import { listRoute } from './live-grants.ts';
 import {
   type MeteringDeps,
   type Subject,
@@ -48,6 +49,7 @@ const VOID = {
 export function grantRoutes(deps: GrantRoutesDeps) {
   return new Elysia()
     .post('/customers/:id/grants', ...createRoute(deps))
+    .get('/customers/:id/grants', ...listRoute(deps))
     .post('/grants/:id/void', ...voidRoute(deps));
 }
 

@@ -60,7 +60,7 @@ function changeOrganization({ edge, sql, ids, orgClock }: OrganizationRoutesDeps
     const changed = await sql.begin((transaction) =>
       updateOrganisation(transaction, principal, {
         patch,
-        actor: principal.keyId,
+        actor: principal.actor.id,
         newEventId: () => ids.next(),
         now: orgClock.now(principal),
       }),

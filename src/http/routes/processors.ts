@@ -74,7 +74,7 @@ function connectProcessor({
     const reply = await processorAccounts.connect(principal, {
       secretKey: body.secret_key,
       webhookSecret: body.webhook_secret ?? null,
-      actor: principal.keyId,
+      actor: principal.actor.id,
     });
     return answerConnect(reply);
   });
@@ -108,7 +108,7 @@ function readProcessor({ edge, processorAccounts }: ProcessorRoutesDeps): Route 
 
 function disconnectProcessor({ edge, processorAccounts }: ProcessorRoutesDeps): Route {
   return edge.organisation(REMOVE, async ({ principal }) => {
-    const done = await processorAccounts.disconnect(principal, principal.keyId);
+    const done = await processorAccounts.disconnect(principal, principal.actor.id);
     if (done === 'busy') throw new Unavailable(BUSY);
     return done === 'none' ? notConnected() : new Response(null, { status: 204 });
   });

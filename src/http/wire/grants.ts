@@ -1,7 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { INTERVALS } from '../../../ledger/kernel/calendar.ts';
-import { GRANT_SOURCES } from '../../../ledger/metering/grants.ts';
+import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
+import { GRANT_SOURCES, type Grant as LedgerGrant } from '../../../ledger/metering/grants.ts';
+import type { Meter } from '../../../ledger/metering/meter.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { AskedFor } from '../edge/lenient.ts';
 import { Quantity } from './metering.ts';
@@ -72,6 +74,77 @@ export const Grant = Type.Object({
   created_at: Timestamp,
   ended_at: Nullable(Timestamp),
 });
+
+/** A grant as it stands now: what was used of it, and when it changes by itself. */
+export const LiveGrant = Type.Object({
+  id: Uuid,
+  meter_id: Uuid,
+  feature_key: Type.String(),
+  source: GrantOrigin,
+  amount: Nullable(Type.Number()),
+  used: Type.Number({ description: 'Of an allowance: in its present period.' }),
+  remaining: Nullable(Type.Number()),
+  unlimited: Type.Boolean(),
+  boolean: Type.Boolean({ description: 'A feature that one has or has not.' }),
+  effective_at: Timestamp,
+  expires_at: Nullable(Timestamp),
+  renews_at: Nullable(
+    Type.String({ ...Timestamp, description: 'When an allowance is given anew.' }),
+  ),
+  priority: Type.Integer(),
+  reset_interval: Nullable(GrantInterval),
+  rollover: Nullable(Rollover),
+  overage_allowed: Type.Boolean({ description: 'Whether usage beyond the limit is let pass.' }),
+  suspended: Nullable(
+    oneOf(['paused', 'blocked'], {
+      description: 'Why nothing of it may be used now: its subscription is paused, or overdue.',
+    }),
+  ),
+  product_id: Nullable(Uuid),
+  subscription_id: Nullable(Uuid),
+  reason: Nullable(Type.String()),
+  status: oneOf(['scheduled', 'active']),
+  created_at: Timestamp,
+});
+
+export const LiveGrants = Type.Object({ data: Type.Array(LiveGrant) });
+
+/** `remaining` is what is left of it now; null is unlimited. */
+export function fromLiveGrant(
+  grant: LedgerGrant,
+  { meter, remaining }: { readonly meter: Meter; readonly remaining: bigint | null },
+): Static<typeof LiveGrant> {
+  const { amount, recurs } = grant;
+  const number = (value: bigint): number => quantityNumber(value, meter.scale);
+  const rollover = recurs?.rollover ?? null;
+  return {
+    id: grant.id,
+    meter_id: meter.id,
+    feature_key: meter.slug,
+    source: grant.source,
+    amount: amount === null ? null : number(amount),
+    used: number(grant.used),
+    remaining: remaining === null ? null : number(remaining),
+    unlimited: amount === null,
+    boolean: grant.boolean,
+    effective_at: new Date(grant.effectiveAt).toISOString(),
+    expires_at: iso(grant.expiresAt),
+    renews_at: iso(grant.renewsAt),
+    priority: grant.priority,
+    reset_interval: recurs?.cycle.interval ?? null,
+    rollover: rollover && {
+      max: number(rollover.max),
+      expires_after_periods: rollover.expiresAfterPeriods,
+    },
+    overage_allowed: grant.price === null ? grant.overageAllowed : grant.charges,
+    suspended: grant.suspended,
+    product_id: grant.productId,
+    subscription_id: grant.subscriptionId,
+    reason: grant.reason,
+    status: grant.started ? 'active' : 'scheduled',
+    created_at: new Date(grant.createdAt).toISOString(),
+  };
+}
 
 /** `remaining`: of a new grant all of it, of one that has ended nothing. */
 export function fromGrant(grant: GrantRecord) {

@@ -11,12 +11,8 @@ import type {
   OrganisationRecord,
 } from '../../records/organisations.ts';
 import type { Issue } from '../edge/errors.ts';
+import { NO_ZONE, Timezone, zoneOf } from './timezone.ts';
 import { Body, Country, Email, Line, Mode, Nullable, Timestamp, Uuid } from './values.ts';
-
-const Timezone = Type.String({
-  maxLength: 64,
-  description: 'The name of an IANA zone, as `Europe/Berlin`.',
-});
 
 const SELLER = {
   name: Type.String({ ...Line, description: 'On invoices, in place of the name above.' }),
@@ -102,27 +98,13 @@ export const Organization = Type.Object({
   updated_at: Timestamp,
 });
 
-/** Excludes offsets: a zone has daylight saving time, and its rules may change. */
-const ZONE = /^[A-Za-z][\w+/-]{0,63}$/;
-
-/** The canonical name of the zone; null where there is none. */
-function zoneOf(name: string): string | null {
-  if (!ZONE.test(name)) return null;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
-}
-
 export function toOrganisationPatch(
   body: Static<typeof OrganizationChange>,
 ): OrganisationPatch | { readonly issues: readonly Issue[] } {
   const { name, seller, dunning } = body;
   const timezone = body.timezone === undefined ? undefined : zoneOf(body.timezone);
   if (timezone === null) {
-    return { issues: [{ path: ['timezone'], message: 'must be the name of an IANA time zone' }] };
+    return { issues: [NO_ZONE] };
   }
   return {
     name,

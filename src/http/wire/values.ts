@@ -18,7 +18,7 @@ const EMAIL_LENGTH_MAX = 254;
 const NOT_IN_EMAIL = /[\s<>()",;:\\[\]]/;
 
 /** Catches typing mistakes; only a delivered message proves an address. */
-function isEmail(text: string): boolean {
+export function isEmail(text: string): boolean {
   if (text.length > EMAIL_LENGTH_MAX || NOT_IN_EMAIL.test(text)) return false;
   const [local = '', domain = '', ...more] = text.split('@');
   const labels = domain.split('.');
@@ -48,6 +48,8 @@ export const ExternalCustomerId = Type.String({
 
 /** A name that people read. */
 export const Name = Type.String({ minLength: 1, maxLength: 255 });
+
+export const isLine = (text: string): boolean => text.length <= 255 && new RegExp(LINE).test(text);
 
 /** One printable line: at least one visible character, no line break and no control character. */
 const LINE = '^(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]+$';

@@ -207,6 +207,15 @@ const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys' | 'eventStreams'>, Cas
     remove: ({ json }) =>
       server.call('POST', `/subscriptions/${json.id}/cancel`, { body: { mode: 'immediate' } }),
   },
+  members: {
+    open: () =>
+      Promise.resolve((n) => {
+        const body = { email: `p${n}@example.com`, role: 'support' };
+        return server.call('POST', '/invitations', { key: server.organisation.liveKey, body });
+      }),
+    remove: ({ json }) =>
+      server.call('DELETE', `/invitations/${json.id}`, { key: server.organisation.liveKey }),
+  },
   portalTokensPerCustomer: {
     open: async () => call(`/customers/${await aCustomer()}/portal-tokens`, () => ({})),
     remove: ({ json }) => server.call('DELETE', `/portal-tokens/${json.id}`),

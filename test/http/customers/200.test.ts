@@ -189,4 +189,11 @@ test('GET lists, newest first, and filters', async () => {
   expect(await list('?email=a%40example.com')).toEqual(['x3 x1', false]);
   expect(await list('?external_customer_id=x2')).toEqual(['x2', false]);
   expect(await list('?external_customer_id=x2&email=a%40example.com')).toEqual(['', false]);
+  expect(await list('?email_prefix=A')).toEqual(['x3 x1', false]);
+  expect(await list('?email_prefix=a&limit=1')).toEqual(['x3', true]);
+  expect(await list('?email_prefix=a%40example.com')).toEqual(['x3 x1', false]);
+  // No pattern: each character is itself.
+  for (const none of ['%25', '_', 'example', 'c']) {
+    expect(await list(`?email_prefix=${none}`)).toEqual(['', false]);
+  }
 });

@@ -13,10 +13,16 @@ const PRINCIPALS: Record<string, Principal> = {
     kind: 'organisation',
     organisationId: 'o',
     mode: 'test',
-    keyId: 'k',
+    actor: { kind: 'key', id: 'k' },
     scope: 'all',
   },
-  group: { kind: 'group', groupId: 'g', mode: 'live', keyId: 'k', scope: 'all' },
+  group: {
+    kind: 'group',
+    groupId: 'g',
+    mode: 'live',
+    actor: { kind: 'key', id: 'k' },
+    scope: 'all',
+  },
 };
 
 const lost = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
@@ -46,6 +52,7 @@ function serve(
     authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
     admitPortal: () => Promise.reject(new Error('no route of a portal')),
     keyed: (_operation, handle) => handle,
+    audited: { of: (_operation, { act }) => ({ byKeys: act, byUsers: act }) },
     clock: { ...clock, monotonic },
     timers,
     log: openLog('info', (line) => lines.push(line)),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Acting } from '../../../src/http/edge/acting.ts';
 import { LOOKUPS_MAX, openAuthenticator } from '../../../src/http/edge/auth.ts';
 import { notifyChange } from '../../../src/platform/postgres/changes.ts';
 import { hashKey, newKey } from '../../../src/platform/crypto/keys.ts';
@@ -103,6 +104,7 @@ function counting(
     publish: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
+  const acting = new Acting(() => 'token');
   const auth = openAuthenticator({
     find: (hash) => {
       asked += 1;
@@ -110,12 +112,14 @@ function counting(
     },
     markUsed: () => Promise.resolve(),
     changes,
+    whoActs: (token) => acting.whoIs(token),
     clock: { now: () => now, monotonic: () => now },
     timers: { after: () => () => undefined, soon: () => undefined },
     warn: () => undefined,
   });
   return {
     authenticate: auth.authenticate,
+    acting,
     changes,
     asked: () => asked,
     advance: (ms: number) => {
@@ -145,6 +149,28 @@ test('what is malformed is refused without asking', () => {
   const { authenticate, asked } = counting(() => Promise.resolve(FOUND));
   expect(authenticate('Bearer nonsense')).toBeNull();
   expect(asked()).toBe(0);
+});
+
+test('a call of this process acts as whom it was vouched for, until it ends', async () => {
+  const { authenticate, acting } = counting(() => Promise.resolve(null));
+  const member = {
+    kind: 'organisation',
+    organisationId: ids.next(),
+    mode: 'live',
+    scope: 'support',
+    actor: {
+      kind: 'user',
+      id: ids.next(),
+      sessionId: ids.next(),
+      email: 'a@b.example',
+      address: '',
+    },
+  } as const;
+  const { token, end } = acting.as(member);
+  expect(await authenticate(`Bearer ${token}`)).toEqual(member);
+  expect(await authenticate(`Bearer ${token}x`)).toBeNull();
+  end();
+  expect(await authenticate(`Bearer ${token}`)).toBeNull();
 });
 
 test('an unknown key is asked for once in a while, and many at once for once', async () => {

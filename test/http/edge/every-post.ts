@@ -82,6 +82,10 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
     const { json } = await club.post(path, { feature_key, amount: 5 });
     return { path: `/grants/${json.id}/void` };
   },
+  '/invitations': ({ shop }) => {
+    const body = { email: `${newName()}@example.com`, role: 'support' };
+    return { path: '/invitations', body, key: shop.server.organisation.liveKey };
+  },
   '/api-keys': () => ({ path: '/api-keys', body: { name: newName() } }),
   '/api-keys/{id}/rotate': async (club) => {
     const { json } = await club.post('/api-keys');

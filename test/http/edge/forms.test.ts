@@ -29,6 +29,7 @@ const edge = createEdge({
   admitPortal: (_request, token) =>
     Promise.resolve(token === 'good' ? PORTAL : refuse('unauthorized', 'no')),
   keyed: (_operation, handler) => handler,
+  audited: { of: (_operation, { act }) => ({ byKeys: act, byUsers: act }) },
   clock,
   timers,
   log: openLog('silent'),

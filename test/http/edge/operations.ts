@@ -19,6 +19,7 @@ const anything: unknown = new Proxy(() => undefined, {
 });
 
 const DEPS: readonly (keyof AppDeps)[] = [
+  'clients',
   'sql',
   'ids',
   'clock',
@@ -42,12 +43,23 @@ const DEPS: readonly (keyof AppDeps)[] = [
   'processors',
   'processorAccounts',
   'processorWebhooks',
+  'acting',
+  'door',
+  'openPages',
+  'post',
 ];
 
+/** Whether it changes what both modes share: a key of test mode may not (test/http/people). */
+export function changesBothModes({ method, path }: { method: string; path: string }): boolean {
+  return method !== 'GET' && /^\/(?:members|invitations|organization\/security)/.test(path);
+}
+
 export function listOperations(): Listed[] {
-  return listRoutes().map(({ method, path, hooks }) => {
+  return listRoutes().flatMap(({ method, path, hooks }) => {
+    // The pages of the dashboard are no operations: they call these.
+    if (hooks.detail === undefined) return [];
     const { access, operation } = hooks.detail as unknown as Described;
-    return { name: `${method} ${path}`, method, path, access, operation };
+    return [{ name: `${method} ${path}`, method, path, access, operation }];
   });
 }
 

@@ -5,6 +5,7 @@ import { ids } from '../../../src/platform/ids.ts';
 import { Shop } from '../../payments/shop.ts';
 import { insertAccount, insertPayout } from '../../support/payouts.ts';
 import type { Reply } from '../../support/server.ts';
+import { aMember } from '../people/tab.ts';
 
 setDefaultTimeout(60_000);
 
@@ -41,6 +42,7 @@ type List = {
   /** Inserts one more row, the newest. */
   readonly add: (n: number) => Promise<unknown>;
   readonly filters?: () => readonly string[];
+  readonly isOfBothModes?: true;
 };
 
 const onCustomer = () => ({ object_type: 'customer', object_id: made.customer });
@@ -99,6 +101,16 @@ const LISTS: Readonly<Record<string, List>> = {
       }),
     filters: () => ['status=succeeded', 'status=failed', 'external_customer_id=user-1'],
   },
+  'audit log': {
+    path: () => '/audit-log',
+    add: (n) => post('/products', { name: `a${n}` }),
+    filters: () => [
+      'operation=createProduct',
+      'actor_kind=key',
+      `object_id=${made.product}`,
+      'from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z',
+    ],
+  },
   payouts: {
     path: () => '/reports/payouts',
     add: () => insertPayout(shop.server.sql, made.account),
@@ -128,12 +140,30 @@ const LISTS: Readonly<Record<string, List>> = {
     path: () => '/webhook-endpoints',
     add: (n) => post('/webhook-endpoints', { url: `http://localhost:65000/${n}` }),
   },
+  'webhook health': {
+    path: () => '/reports/webhooks',
+    add: (n) => post('/webhook-endpoints', { url: `http://localhost:65000/${n}` }),
+  },
   'API keys': {
     path: () => '/api-keys',
     async add(n) {
       const key = await id('/api-keys', { name: `k${n}` });
       if (n % 2 === 0) await shop.server.call('DELETE', `/api-keys/${key}`);
     },
+  },
+  members: {
+    path: () => '/members',
+    add: () => aMember(shop.server, 'support'),
+    isOfBothModes: true,
+  },
+  invitations: {
+    path: () => '/invitations',
+    add: () =>
+      shop.server.call('POST', '/invitations', {
+        key: shop.server.organisation.liveKey,
+        body: { email: `${ids.next()}@example.com`, role: 'support' },
+      }),
+    isOfBothModes: true,
   },
   deliveries: {
     path: () => `/webhook-endpoints/${made.endpoint}/deliveries`,
@@ -185,7 +215,8 @@ async function follow(path: string, filter: string, limit: number): Promise<stri
   return found;
 }
 
-describe.each(Object.entries(LISTS))('%s', (name, { path, add, filters = () => [] }) => {
+describe.each(Object.entries(LISTS))('%s', (name, list) => {
+  const { path, add, filters = () => [], isOfBothModes } = list;
   test('after goes on without a gap or a repeat, by each filter', async () => {
     for (const filter of ['', ...filters()]) {
       const all = idsOf(await read(path(), `${filter}&limit=200`));
@@ -214,6 +245,7 @@ describe.each(Object.entries(LISTS))('%s', (name, { path, add, filters = () => [
     ] as const) {
       const call = key === undefined ? {} : { key };
       const { status, json } = await shop.server.call('GET', `${path()}?after=${after}`, call);
+      if (key === shop.server.organisation.liveKey && isOfBothModes) continue;
       // Below another parent's path the cursor finds nothing.
       if (key !== undefined && status === 404) continue;
       const issue = { path: ['after'], message: 'is not the id of a row of this list' };
@@ -240,7 +272,9 @@ test('every list of the document is among them', async () => {
     .filter(([, { get }]) => get?.parameters?.some((one) => one.name === 'limit'))
     .map(([path]) => path)
     // The same list for a group.
-    .filter((path) => !path.startsWith('/partner/'));
+    .filter((path) => !path.startsWith('/partner/'))
+    // Pages by a cursor; the nearest to an instant, without pages.
+    .filter((path) => path !== '/usage/events' && path !== '/decisions');
   const known = Object.values(LISTS).map(({ path }) => path().replace(/[0-9a-f-]{36}/, '{id}'));
   expect(new Set(paths)).toEqual(new Set(known));
 });

@@ -21,6 +21,7 @@ export function sendPage(page: Page, options: PageOptions = {}): Response {
     "default-src 'none'",
     `style-src ${page.stylesheet.source}`,
     ...(page.script === null ? [] : [`script-src ${page.script.source}`]),
+    ...(page.script?.asks === true ? ["connect-src 'self'"] : []),
     'img-src data:',
     `form-action ${formAction.length === 0 ? "'none'" : formAction.join(' ')}`,
     `frame-ancestors ${framedBy.length === 0 ? "'none'" : framedBy.join(' ')}`,

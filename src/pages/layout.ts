@@ -1,10 +1,10 @@
 // The layout of every page: one response, nothing loaded, and no script but in a merchant's frame
-// (embed/frame.ts).
+// (embed/frame.ts) and in the dashboard (dashboard/live.ts).
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';
 
-/** A script, and its hash as a source in `script-src`. */
-export type Script = { readonly text: string; readonly source: string };
+/** A script, its hash as a source in `script-src`, and whether it asks this server for anything. */
+export type Script = { readonly text: string; readonly source: string; readonly asks?: true };
 
 /**
  * A rendered page: its text, and the style and the script, if any, that its content security policy

@@ -1,17 +1,5 @@
-/**
- * What the checkout adds to the shared look: the ticket, the form beside it, and the marks of its
- * states.
- */
-export const STYLE = `
-  .page.open { max-width: 62rem; }
-  .checkout { display: grid; gap: 1.75rem; position: relative; }
-  .checkout > .notice { grid-column: 1 / -1; }
-  @media (min-width: 54rem) {
-    .page.open { padding-top: 3rem; }
-    .checkout { grid-template-columns: minmax(0, 25rem) minmax(0, 1fr); gap: 4rem; align-items: start; }
-    .bought { position: sticky; top: 2rem; }
-  }
-
+/** The summary of what is bought (summary.ts): the dashboard shows it, too. */
+export const TICKET_STYLE = `
   /* Two parts with a dashed line and two notches between them, cut out so that whatever is behind shows through. */
   .ticket { filter: drop-shadow(0 1px 1px var(--shade)) drop-shadow(0 14px 20px var(--shade)); }
   .ticket > * { background: var(--card); padding: 1.5rem; --notch: #0000 .58rem, #000 .62rem; }
@@ -32,7 +20,24 @@ export const STYLE = `
   .lines { display: grid; grid-template-columns: 1fr auto; gap: .3rem 1rem; margin-bottom: .9rem; }
   .lines dt { color: var(--muted); }
   .lines dd { text-align: end; }
-  .choices { margin-top: 1.25rem; }
+  .ticket [dir="auto"] { display: block; }
+`;
+
+/**
+ * What the checkout adds to the shared look: the ticket, the form beside it, and the marks of its
+ * states.
+ */
+export const STYLE = `
+  .page.open { max-width: 62rem; }
+  .checkout { display: grid; gap: 1.75rem; position: relative; }
+  .checkout > .notice { grid-column: 1 / -1; }
+  @media (min-width: 54rem) {
+    .page.open { padding-top: 3rem; }
+    .checkout { grid-template-columns: minmax(0, 25rem) minmax(0, 1fr); gap: 4rem; align-items: start; }
+    .bought { position: sticky; top: 2rem; }
+  }
+
+${TICKET_STYLE}  .choices { margin-top: 1.25rem; }
   .choices .field + .field { margin-top: 1rem; }
   .joined { display: flex; gap: .5rem; }
   .joined > :first-child { flex: 1; min-width: 0; }
@@ -50,7 +55,6 @@ export const STYLE = `
   .told { padding-top: 1rem; }
   .told > .ticket { margin-top: 2rem; }
   .told .ticket h2 { font-size: 1.25rem; }
-  .ticket [dir="auto"] { display: block; }
   .state { text-align: center; text-wrap: balance; }
   .mark { width: 4rem; height: 4rem; fill: none; stroke-width: 3; stroke-linecap: round; stroke-linejoin: round; }
   .mark circle { fill: var(--soft); stroke: none; }

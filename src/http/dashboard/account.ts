@@ -1,0 +1,155 @@
+// A user's own page: the name, the second factor, the sessions, invitations.
+import { accountPage, recoveryCodesPage } from '../../pages/dashboard/account.ts';
+import { accept } from '../../people/invitations.ts';
+import { confirmEnrolment, enrolment, removeSecondFactor } from '../../people/second-factor.ts';
+import { FRESH_MS } from '../../people/step-up.ts';
+import { listOpenInvitations } from '../../records/invitations.ts';
+import { countRecoveryCodes } from '../../records/second-factors.ts';
+import { listSessions, revokeSession, revokeSessions } from '../../records/sessions.ts';
+import { renameUser } from '../../records/users.ts';
+import { isUuid } from '../../records/uuid.ts';
+import { isLine } from '../wire/values.ts';
+import { NO_COOKIE } from './cookie.ts';
+import type { SignedIn } from './door.ts';
+import { BASE, browserOf, goTo, isHalf, show, withSession, type PeoplePagesDeps } from './entry.ts';
+import type { Entry, OpenPage } from './page.ts';
+
+const AT = `${BASE}/account`;
+
+const NOTICES: Readonly<Record<string, string>> = {
+  renamed: 'Your name is changed.',
+  ended: 'The session is ended.',
+  joined: 'You are a member now.',
+  removed: 'The second factor is removed, and your other sessions are ended.',
+};
+
+const WRONG_CODE = 'This code is wrong. Enter the one that the app shows now.';
+const WRONG_NAME = 'A name is one line of 1 to 255 characters.';
+const TOO_OFTEN = 'There were too many codes. Try again in a minute.';
+const NOT_OPEN = 'This invitation is no longer open.';
+
+export function accountPages(deps: PeoplePagesDeps): readonly OpenPage[] {
+  return [
+    {
+      path: '/account',
+      async show(entry) {
+        const { signedIn } = entry;
+        if (signedIn === null) return goTo(`${BASE}/sign-in?to=${encodeURIComponent(AT)}`);
+        return isHalf(signedIn) ? codeFirst() : account(deps, entry, signedIn);
+      },
+      async act(entry) {
+        const { signedIn } = entry;
+        if (signedIn === null) return goTo(`${BASE}/sign-in`);
+        return isHalf(signedIn) ? codeFirst() : act(deps, entry, signedIn);
+      },
+      isForSignedIn: true,
+    },
+  ];
+}
+
+const codeFirst = () => goTo(`${BASE}/second-factor?to=${encodeURIComponent(AT)}`);
+
+async function account(
+  deps: PeoplePagesDeps,
+  { query }: Entry,
+  signedIn: SignedIn,
+  refused: { readonly text: string; readonly status: number } | null = null,
+): Promise<Response> {
+  const { sql, clock } = deps;
+  const { user, sessionId, memberships, formToken, hasSecondFactor } = signedIn;
+  const now = clock.now();
+  const sessions = await listSessions(sql, { userId: user.id, now });
+  const isRequired = memberships.some(({ requiresSecondFactor }) => requiresSecondFactor);
+  const view = {
+    email: user.email,
+    name: user.name,
+    formToken,
+    notice: NOTICES[query.get('done') ?? ''] ?? null,
+    refusal: refused?.text ?? null,
+    enrolment: hasSecondFactor ? null : await enrolment(deps, user),
+    recoveryCodes: hasSecondFactor ? await countRecoveryCodes(sql, user.id) : 0,
+    mustEnrol: !hasSecondFactor && (isRequired || query.has('enroll')),
+    sessions: sessions.map((session) => ({ ...session, isThis: session.id === sessionId })),
+    memberships,
+    invitations: await listOpenInvitations(sql, user.email, now),
+  };
+  return show(accountPage(view), refused?.status ?? 200);
+}
+
+async function act(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
+  const { sql, clock } = deps;
+  const { form } = entry;
+  const { user, sessionId } = signedIn;
+  const now = clock.now();
+  switch (form.get('act') ?? '') {
+    case 'rename': {
+      const name = (form.get('name') ?? '').trim();
+      if (!isLine(name)) return refuse(deps, entry, signedIn, WRONG_NAME);
+      await renameUser(sql, { id: user.id, name });
+      return done('renamed');
+    }
+    case 'enrol':
+      return enrol(deps, entry, signedIn);
+    case 'remove-second-factor':
+      if (!isFresh(signedIn, now)) return codeFirst();
+      await removeSecondFactor(deps, { user, sessionId });
+      return done('removed');
+    case 'end-session': {
+      const id = form.get('session') ?? '';
+      if (isUuid(id)) await revokeSession(sql, { id, userId: user.id, now });
+      return done('ended');
+    }
+    case 'sign-out':
+      await revokeSession(sql, { id: sessionId, userId: user.id, now });
+      return signedOut();
+    case 'sign-out-everywhere':
+      await revokeSessions(sql, { userId: user.id, now });
+      return signedOut();
+    case 'join':
+      return join(deps, entry, signedIn);
+    default:
+      return goTo(AT);
+  }
+}
+
+const done = (notice: string) => goTo(`${AT}?done=${notice}`);
+
+function isFresh({ secondFactorAt }: SignedIn, now: number): boolean {
+  return secondFactorAt !== null && now - secondFactorAt < FRESH_MS;
+}
+
+function refuse(
+  deps: PeoplePagesDeps,
+  entry: Entry,
+  signedIn: SignedIn,
+  text: string,
+  status = 400,
+): Promise<Response> {
+  return account(deps, entry, signedIn, { text, status });
+}
+
+function signedOut(): Response {
+  const response = goTo(`${BASE}/sign-in`);
+  response.headers.set('set-cookie', NO_COOKIE);
+  return response;
+}
+
+async function enrol(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
+  const { allowed } = await deps.codes.take(signedIn.user.id);
+  if (!allowed) return refuse(deps, entry, signedIn, TOO_OFTEN, 429);
+  const code = (entry.form.get('code') ?? '').slice(0, 100);
+  const confirmed = await confirmEnrolment(deps, signedIn, code);
+  if (confirmed === null) return refuse(deps, entry, signedIn, WRONG_CODE);
+  const { token, recoveryCodes } = confirmed;
+  return withSession(show(recoveryCodesPage(recoveryCodes, BASE)), token);
+}
+
+async function join(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
+  const { user } = signedIn;
+  const named = { id: entry.form.get('id') ?? '', email: user.email };
+  const who = { user, name: user.name, browser: browserOf(entry), bounds: deps.settings.bounds };
+  const acceptance = await accept(deps, named, who);
+  if (acceptance.kind === 'full') return refuse(deps, entry, signedIn, acceptance.message, 409);
+  if (acceptance.kind !== 'accepted') return refuse(deps, entry, signedIn, NOT_OPEN, 409);
+  return done('joined');
+}

@@ -1,0 +1,87 @@
+import { customersPage } from '../../pages/dashboard/customers.ts';
+import { customerPage } from '../../pages/dashboard/customer.ts';
+import { CUSTOMER_ACTIONS } from './customer-actions.ts';
+import type { DashboardPage, Visit } from './page.ts';
+import { orNone } from './refusals.ts';
+
+const PAGE_ROWS = 50;
+/** Of what a customer bought: the rest is in its own section. */
+const NEWEST = 5;
+const EVENTS = 10;
+const LABELS_MAX = 100;
+
+export const CUSTOMER_PAGES: readonly DashboardPage[] = [
+  {
+    path: '/customers',
+    title: 'Customers',
+    section: 'customers',
+    needs: ['listCustomers', 'getCustomer'],
+    show: showCustomers,
+  },
+  // Before the page of one: `new` is no id.
+  ...CUSTOMER_ACTIONS,
+  {
+    path: '/customers/:id',
+    title: 'Customer',
+    section: 'customers',
+    needs: [
+      'getCustomer',
+      'listBalances',
+      'listGrants',
+      'getSpendCap',
+      'listTags',
+      'listCustomFields',
+      'listSubscriptions',
+      'listEvents',
+      'listPayments',
+      'listInvoices',
+    ],
+    show: showCustomer,
+  },
+];
+
+/** By what an address begins with, or by one of its two ids. */
+async function showCustomers({ api, query, place }: Visit) {
+  const search = query.get('search')?.trim() ?? '';
+  const after = query.get('after');
+  const page = await api.customers.list({
+    limit: PAGE_ROWS,
+    ...(search !== '' && { emailPrefix: search }),
+    ...(after !== null && { after }),
+  });
+  // A path of dots is another path.
+  const isReference = search !== '' && !/^\.+$/.test(search);
+  const named = isReference ? await orNone(api.customers.retrieve(search)) : null;
+  const others = page.data.filter(({ id }) => id !== named?.id);
+  const data = named === null ? page.data : [named, ...others];
+  return customersPage(place, { data, hasMore: page.hasMore, last: page.data.at(-1)?.id });
+}
+
+/** Lists are read in turn: an organisation has few places in their lane. */
+async function showCustomer({ api, params, place }: Visit) {
+  const customer = await api.customers.retrieve(params['id'] ?? '');
+  const { id } = customer;
+  const [{ data: balances }, { data: grants }, spendCap] = await Promise.all([
+    api.customers.listBalances(id),
+    api.grants.list(id),
+    orNone(api.customers.retrieveSpendCap(id)),
+  ]);
+  const features = balances.map((balance) => ({
+    balance,
+    grants: grants.filter(({ meterId }) => meterId === balance.meterId),
+  }));
+  const labels = { objectId: id, limit: LABELS_MAX };
+  const { data: tags } = await api.tags.list(labels);
+  const { data: fields } = await api.customFields.list(labels);
+  const bought = { customerId: id, limit: NEWEST };
+  const { data: newest } = await api.subscriptions.list(bought);
+  const subscriptions = [];
+  for (const subscription of newest) {
+    const { data: events } = await api.events.list({ objectId: subscription.id, limit: EVENTS });
+    subscriptions.push({ subscription, events });
+  }
+  const { data: payments } = await api.payments.list(bought);
+  const { data: invoices } = await api.invoices.list(bought);
+  const facts = { customer, features, spendCap, tags, fields, subscriptions, payments, invoices };
+  return customerPage(place, facts);
+}

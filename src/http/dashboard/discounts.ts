@@ -1,0 +1,68 @@
+import { confirmPage } from '../../pages/dashboard/confirm.ts';
+import { discountForm, discountsPage } from '../../pages/dashboard/discounts.ts';
+import { pageOf, searched } from './lists.ts';
+import type { DashboardPage, Done, Visit } from './page.ts';
+import { given, Typed } from './typed.ts';
+
+const section = 'products';
+
+export const DISCOUNT_PAGES: readonly DashboardPage[] = [
+  {
+    path: '/discounts',
+    title: 'Discounts',
+    section,
+    needs: ['listDiscounts'],
+    show: showDiscounts,
+  },
+  {
+    path: '/discounts/new',
+    title: 'New discount',
+    section,
+    needs: ['createDiscount'],
+    show: ({ place }) => Promise.resolve(discountForm(place)),
+    act: { needs: ['createDiscount'], run: create },
+  },
+  {
+    path: '/discounts/:id/delete',
+    title: 'Delete a discount',
+    section,
+    needs: ['deleteDiscount'],
+    show: ({ place }) =>
+      Promise.resolve(
+        confirmPage(place, {
+          title: 'Delete the discount',
+          text: 'It takes nothing off any more. What was paid with it stays, and its code becomes free.',
+          submit: 'Delete',
+          isGrave: true,
+          back: '/discounts',
+        }),
+      ),
+    act: {
+      needs: ['deleteDiscount'],
+      run: async ({ api, params: { id = '' } }) => {
+        await api.discounts.del(id);
+        return { to: '/discounts', notice: 'removed' };
+      },
+    },
+  },
+];
+
+async function showDiscounts({ api, query, place: at }: Visit) {
+  const { place, rows } = await searched(at, () => api.discounts.list(pageOf(query)));
+  return discountsPage(place, rows);
+}
+
+async function create(visit: Visit): Promise<Done> {
+  const { api, key } = visit;
+  const typed = new Typed(visit);
+  const discount = given({
+    code: typed.required('code'),
+    percentOff: typed.number('percent_off'),
+    amountOff: typed.text('amount_off'),
+    currency: typed.text('currency'),
+    maxRedemptions: typed.number('max_redemptions'),
+    expiresAt: typed.time('expires_at'),
+  });
+  await api.discounts.create(discount, given({ idempotencyKey: key }));
+  return { to: '/discounts', notice: 'created' };
+}

@@ -1,0 +1,117 @@
+// API keys. Making, replacing and revoking one is risky: in live mode the member proves first who it
+// is.
+import { TollhouseError } from '../../client/index.ts';
+import type { ApiKey, ApiKeyScope } from '../../client/types.ts';
+import { confirmPage } from '../../pages/dashboard/confirm.ts';
+import {
+  keysPage,
+  madeKeyPage,
+  nameOf,
+  newKeyPage,
+  overlapField,
+} from '../../pages/dashboard/keys.ts';
+import { pageOf } from './lists.ts';
+import type { DashboardPage, Visit } from './page.ts';
+import { given, Typed } from './typed.ts';
+
+const PAGE_ROWS_MAX = 200;
+
+const section = 'keys';
+const isRisky = () => true;
+
+export const KEY_PAGES: readonly DashboardPage[] = [
+  { path: '/keys', title: 'API keys', section, needs: ['listApiKeys'], show: showAll },
+  {
+    path: '/keys/new',
+    title: 'New API key',
+    section,
+    needs: ['createApiKey'],
+    show: ({ place }) => Promise.resolve(newKeyPage(place)),
+    act: { needs: ['createApiKey'], isRisky, run: make },
+  },
+  {
+    path: '/keys/:id/rotate',
+    title: 'Replace an API key',
+    section,
+    needs: ['listApiKeys', 'rotateApiKey'],
+    show: askRotate,
+    act: { needs: ['rotateApiKey'], isRisky, run: rotate },
+  },
+  {
+    path: '/keys/:id/revoke',
+    title: 'Revoke an API key',
+    section,
+    needs: ['listApiKeys', 'revokeApiKey'],
+    show: askRevoke,
+    act: { needs: ['revokeApiKey'], isRisky, run: revoke },
+  },
+];
+
+const idOf = ({ params }: Visit): string => params['id'] ?? '';
+
+const keyed = ({ key }: Visit) => given({ idempotencyKey: key });
+
+async function showAll({ api, query, place }: Visit) {
+  const page = await api.apiKeys.list(pageOf(query));
+  return keysPage(place, { page, realNow: Date.now() });
+}
+
+/** Keys have no page of their own in the API: it is looked for in their list. */
+async function keyOf(visit: Visit): Promise<ApiKey> {
+  const id = idOf(visit);
+  for await (const key of visit.api.apiKeys.list({ limit: PAGE_ROWS_MAX })) {
+    if (key.id === id) return key;
+  }
+  throw new TollhouseError('no such API key', { type: 'not_found', status: 404 });
+}
+
+async function make(visit: Visit) {
+  const typed = new Typed(visit);
+  const made = await visit.api.apiKeys.create(
+    {
+      // What is no scope is refused.
+      scopes: [typed.required('scopes') as ApiKeyScope],
+      ...given({ name: typed.text('name'), expiresAt: typed.time('expires_at') }),
+    },
+    keyed(visit),
+  );
+  return madeKeyPage(visit.place, made);
+}
+
+async function askRotate(visit: Visit) {
+  const { place } = visit;
+  const key = await keyOf(visit);
+  return confirmPage(place, {
+    title: 'Replace the key',
+    under: nameOf(key),
+    text: 'A key with the same name and scope is made; the old one ends after the overlap.',
+    submit: 'Replace it',
+    to: `/keys/${key.id}/rotate`,
+    back: '/keys',
+    fields: [overlapField(place)],
+  });
+}
+
+async function rotate(visit: Visit) {
+  const overlapSeconds = new Typed(visit).number('overlap_seconds');
+  const made = await visit.api.apiKeys.rotate(idOf(visit), given({ overlapSeconds }), keyed(visit));
+  return madeKeyPage(visit.place, made);
+}
+
+async function askRevoke(visit: Visit) {
+  const key = await keyOf(visit);
+  return confirmPage(visit.place, {
+    title: 'Revoke the key',
+    under: nameOf(key),
+    text: 'It opens nothing from now on. Whatever still uses it is refused at once.',
+    submit: 'Revoke it',
+    isGrave: true,
+    to: `/keys/${key.id}/revoke`,
+    back: '/keys',
+  });
+}
+
+async function revoke(visit: Visit) {
+  await visit.api.apiKeys.revoke(idOf(visit));
+  return { to: '/keys', notice: 'removed' } as const;
+}

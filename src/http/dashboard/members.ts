@@ -1,0 +1,145 @@
+// Members, invitations and security, among the settings.
+import { TollhouseError } from '../../client/index.ts';
+import type { InvitationCreate, MemberChange } from '../../client/types.ts';
+import { confirmPage } from '../../pages/dashboard/confirm.ts';
+import {
+  invitePage,
+  memberPage,
+  membersPage,
+  notMailedPage,
+  securityPage,
+} from '../../pages/dashboard/members.ts';
+import { pageOf } from './lists.ts';
+import type { DashboardPage, Visit } from './page.ts';
+import { given, Typed } from './typed.ts';
+
+const section = 'settings';
+const INVITATIONS_SHOWN = 50;
+
+export const MEMBER_PAGES: readonly DashboardPage[] = [
+  {
+    path: '/settings/members',
+    title: 'Members',
+    section,
+    needs: ['listMembers', 'listInvitations', 'getSecurity'],
+    show: showAll,
+  },
+  {
+    path: '/settings/members/:id',
+    title: 'Member',
+    section,
+    needs: ['getMember', 'updateMember'],
+    show: async (visit) => memberPage(visit.place, await visit.api.members.retrieve(idOf(visit))),
+    act: { needs: ['updateMember'], run: change },
+  },
+  {
+    path: '/settings/members/:id/remove',
+    title: 'Remove a member',
+    section,
+    needs: ['getMember', 'removeMember'],
+    show: askRemove,
+    act: { needs: ['removeMember'], run: remove },
+  },
+  {
+    path: '/settings/invitations/new',
+    title: 'Invite somebody',
+    section,
+    needs: ['createInvitation'],
+    show: ({ place }) => Promise.resolve(invitePage(place)),
+    act: { needs: ['createInvitation'], run: invite },
+  },
+  {
+    path: '/settings/invitations/:id/revoke',
+    title: 'Withdraw an invitation',
+    section,
+    needs: ['listInvitations', 'revokeInvitation'],
+    show: askWithdraw,
+    act: { needs: ['revokeInvitation'], run: withdraw },
+  },
+  {
+    path: '/settings/security',
+    title: 'Security',
+    section,
+    needs: ['getSecurity', 'updateSecurity'],
+    show: async ({ api, place }) => securityPage(place, await api.organization.retrieveSecurity()),
+    // What it goes by is the same in both modes: test mode is no way around.
+    act: { needs: ['updateSecurity'], isRisky: () => true, isOfBothModes: true, run: secure },
+  },
+];
+
+const idOf = ({ params }: Visit): string => params['id'] ?? '';
+
+async function showAll({ api, query, place }: Visit) {
+  const [members, invitations, security] = await Promise.all([
+    api.members.list(pageOf(query)),
+    api.invitations.list({ limit: INVITATIONS_SHOWN }),
+    api.organization.retrieveSecurity(),
+  ]);
+  return membersPage(place, { members, invitations, security });
+}
+
+async function change(visit: Visit) {
+  // What is no role is refused.
+  const role = new Typed(visit).required('role') as MemberChange['role'];
+  await visit.api.members.update(idOf(visit), { role });
+  return { to: '/settings/members', notice: 'changed' } as const;
+}
+
+async function askRemove(visit: Visit) {
+  const { id, email } = await visit.api.members.retrieve(idOf(visit));
+  return confirmPage(visit.place, {
+    title: 'Remove the member',
+    under: email,
+    text: 'Nothing of this organization is shown to the user from now on.',
+    submit: 'Remove the member',
+    isGrave: true,
+    to: `/settings/members/${id}/remove`,
+    back: '/settings/members',
+  });
+}
+
+async function remove(visit: Visit) {
+  await visit.api.members.remove(idOf(visit));
+  return { to: '/settings/members', notice: 'removed' } as const;
+}
+
+async function invite(visit: Visit) {
+  const typed = new Typed(visit);
+  const role = typed.required('role') as InvitationCreate['role'];
+  const body = { email: typed.required('email'), role };
+  const made = await visit.api.invitations.create(body, given({ idempotencyKey: visit.key }));
+  if (!made.mailed) return notMailedPage(visit.place, made.email);
+  return { to: '/settings/members', notice: 'sent' } as const;
+}
+
+async function askWithdraw(visit: Visit) {
+  const { api, place } = visit;
+  const id = idOf(visit);
+  const { data } = await api.invitations.list({ limit: 200 });
+  const invitation = data.find((each) => each.id === id);
+  if (invitation === undefined) {
+    throw new TollhouseError('no such invitation', { type: 'not_found', status: 404 });
+  }
+  return confirmPage(place, {
+    title: 'Withdraw the invitation',
+    under: invitation.email,
+    text: 'Its link opens nothing from now on.',
+    submit: 'Withdraw it',
+    to: `/settings/invitations/${id}/revoke`,
+    back: '/settings/members',
+  });
+}
+
+async function withdraw(visit: Visit) {
+  await visit.api.invitations.revoke(idOf(visit));
+  return { to: '/settings/members', notice: 'removed' } as const;
+}
+
+async function secure(visit: Visit) {
+  const typed = new Typed(visit);
+  await visit.api.organization.updateSecurity({
+    requireSecondFactor: typed.isTicked('require_second_factor'),
+    refundStepUpAmount: typed.required('refund_step_up_amount'),
+  });
+  return { to: '/settings/members', notice: 'changed' } as const;
+}

@@ -1,0 +1,73 @@
+// What a page of the dashboard is: a row of the table in pages.ts.
+import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
+import type { OperationId } from '../../client/operations.ts';
+import type { Tollhouse } from '../../client/index.ts';
+import type { Html } from '../../pages/html.ts';
+import type { NoticeName } from '../../pages/dashboard/notices.ts';
+import type { Place } from '../../pages/dashboard/place.ts';
+import type { SectionName } from '../../pages/dashboard/sections.ts';
+import type { Download } from './api.ts';
+import type { SignedIn } from './door.ts';
+
+/** One request of a member, in one organisation and mode. */
+export type Visit = {
+  /** Our own API, as the member: with its role, and in its name. */
+  readonly api: Tollhouse;
+  /** The same API, for what is sent on as it comes. */
+  readonly download: Download;
+  readonly tenant: Tenant & { readonly mode: Mode };
+  readonly signedIn: SignedIn;
+  /** Of the page's path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** What a POST sent, without the token and the key; empty on GET. */
+  readonly form: URLSearchParams;
+  /** The key of the form, for the call that acts: sent twice, it counts once. */
+  readonly key: string | undefined;
+  /** For the markup. */
+  readonly place: Place;
+};
+
+/** Where to go after an action, below the place's base, and what to say there. */
+export type Done = { readonly to: string; readonly notice: NoticeName };
+
+export type DashboardPage = {
+  /** Below `/dashboard/{organisation}/{mode}`; '' is the home page. */
+  readonly path: string;
+  readonly title: string;
+  readonly section: SectionName;
+  /** What showing it calls: who may not call one of them may not see it (403). */
+  readonly needs: readonly OperationId[];
+  /** A GET; and after a refused action, with `place.fault` and `place.typed`. A response is sent as it is. */
+  readonly show: (visit: Visit) => Promise<Html | Response>;
+  /** A POST to the same path. */
+  readonly act?: {
+    readonly needs: readonly OperationId[];
+    /** Whether, in live mode, the member first proves again who it is. */
+    readonly isRisky?: (visit: Visit) => boolean | Promise<boolean>;
+    /** Whether it is risky in test mode, too: it changes what both modes share. */
+    readonly isOfBothModes?: true;
+    /** `Html` is shown at once, for what is shown once. */
+    readonly run: (visit: Visit) => Promise<Done | Html>;
+  };
+};
+
+/** A request outside an organisation: of somebody who signs in, or has no organisation yet. */
+export type Entry = {
+  readonly request: Request;
+  /** Where the browser is. */
+  readonly address: string;
+  readonly signedIn: SignedIn | null;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly form: URLSearchParams;
+};
+
+/** A page for everybody, below `/dashboard`. A form of another site has been refused before. */
+export type OpenPage = {
+  readonly path: string;
+  readonly show: (entry: Entry) => Promise<Response>;
+  readonly act?: (entry: Entry) => Promise<Response>;
+  /** Whether its POST must carry the session's form token. */
+  readonly isForSignedIn?: boolean;
+};

@@ -1,0 +1,66 @@
+// The processor of payments. To connect, replace or disconnect it is risky: it decides where money
+// goes.
+import { TollhouseError } from '../../client/index.ts';
+import { confirmPage } from '../../pages/dashboard/confirm.ts';
+import { processorPage } from '../../pages/dashboard/processor.ts';
+import type { DashboardPage, Visit } from './page.ts';
+import { given, Typed } from './typed.ts';
+
+const section = 'settings';
+const isRisky = () => true;
+
+export const PROCESSOR_PAGES: readonly DashboardPage[] = [
+  {
+    path: '/settings/processor',
+    title: 'Payment processor',
+    section,
+    needs: ['getProcessor'],
+    show: showProcessor,
+    act: { needs: ['connectProcessor'], isRisky, run: connect },
+  },
+  {
+    path: '/settings/processor/disconnect',
+    title: 'Disconnect the processor',
+    section,
+    needs: ['getProcessor', 'disconnectProcessor'],
+    show: askDisconnect,
+    act: { needs: ['disconnectProcessor'], isRisky, run: disconnect },
+  },
+];
+
+async function showProcessor({ api, place }: Visit) {
+  try {
+    return processorPage(place, await api.organization.retrieveProcessor());
+  } catch (error) {
+    if (error instanceof TollhouseError && error.status === 404) return processorPage(place, null);
+    throw error;
+  }
+}
+
+async function connect(visit: Visit) {
+  const typed = new Typed(visit);
+  await visit.api.organization.connectProcessor({
+    type: 'stripe',
+    secretKey: typed.required('secret_key'),
+    ...given({ webhookSecret: typed.text('webhook_secret') }),
+  });
+  return { to: '/settings/processor', notice: 'changed' } as const;
+}
+
+async function askDisconnect({ api, place }: Visit) {
+  const { account } = await api.organization.retrieveProcessor();
+  return confirmPage(place, {
+    title: 'Disconnect the processor',
+    under: account,
+    text: 'Nothing new is paid there. Refunds, disputes and renewals of what it took stay with it.',
+    submit: 'Disconnect it',
+    isGrave: true,
+    to: '/settings/processor/disconnect',
+    back: '/settings/processor',
+  });
+}
+
+async function disconnect({ api }: Visit) {
+  await api.organization.disconnectProcessor();
+  return { to: '/settings/processor', notice: 'removed' } as const;
+}

@@ -1,0 +1,174 @@
+import type { Tollhouse } from '../../client/index.ts';
+import { confirmPage } from '../../pages/dashboard/confirm.ts';
+import { buyForm, INTERVALS, productForm } from '../../pages/dashboard/product-forms.ts';
+import {
+  PRODUCT_STATUSES,
+  productPage,
+  productsPage,
+  type ProductView,
+} from '../../pages/dashboard/products.ts';
+import { choiceOf, pageOf, searched } from './lists.ts';
+import type { DashboardPage, Done, Visit } from './page.ts';
+import { given, Typed } from './typed.ts';
+
+const section = 'products';
+/** As many as a product shows of what it gives and sells. */
+const OF_ONE = 200;
+
+export const PRODUCT_PAGES: readonly DashboardPage[] = [
+  { path: '/products', title: 'Products', section, needs: ['listProducts'], show: showProducts },
+  {
+    path: '/products/new',
+    title: 'New product',
+    section,
+    needs: ['createProduct'],
+    show: ({ place }) => Promise.resolve(productForm(place, null)),
+    act: { needs: ['createProduct'], run: create },
+  },
+  {
+    path: '/products/:id',
+    title: 'Product',
+    section,
+    needs: ['getProduct', 'listFeatures', 'listUsagePrices', 'getMeter'],
+    show: async ({ api, place, params: { id = '' } }) => productPage(place, await viewOf(api, id)),
+  },
+  {
+    path: '/products/:id/edit',
+    title: 'Change a product',
+    section,
+    needs: ['getProduct', 'updateProduct'],
+    show: async ({ api, place, params: { id = '' } }) =>
+      productForm(place, await api.products.retrieve(id)),
+    act: { needs: ['updateProduct'], run: change },
+  },
+  {
+    path: '/products/:id/archive',
+    title: 'Archive a product',
+    section,
+    needs: ['getProduct', 'archiveProduct'],
+    show: async ({ api, place, params: { id = '' } }) => {
+      const { name } = await api.products.retrieve(id);
+      return confirmPage(place, {
+        title: `Archive ${name}`,
+        text: 'It can no longer be bought. Who has it keeps it, and is billed as before.',
+        submit: 'Archive',
+        back: `/products/${id}`,
+      });
+    },
+    act: {
+      needs: ['archiveProduct'],
+      run: ({ api, params: { id = '' }, key }) =>
+        changed(id, api.products.archive(id, given({ idempotencyKey: key }))),
+    },
+  },
+  {
+    path: '/products/:id/publish',
+    title: 'Publish a product',
+    section,
+    needs: ['getProduct', 'publishProduct'],
+    show: async ({ api, place, params: { id = '' } }) => {
+      const { name } = await api.products.retrieve(id);
+      return confirmPage(place, {
+        title: `Publish ${name}`,
+        text: 'From then on everybody with its link can buy it.',
+        submit: 'Publish',
+        back: `/products/${id}`,
+      });
+    },
+    act: {
+      needs: ['publishProduct'],
+      run: ({ api, params: { id = '' }, key }) =>
+        changed(id, api.products.publish(id, given({ idempotencyKey: key }))),
+    },
+  },
+  {
+    path: '/products/:id/buy',
+    title: 'Sell a product',
+    section,
+    needs: ['getProduct', 'createCheckout'],
+    show: async ({ api, place, params: { id = '' } }) =>
+      buyForm(place, await api.products.retrieve(id)),
+    act: { needs: ['createCheckout'], run: sell },
+  },
+];
+
+async function showProducts(visit: Visit) {
+  const { api, query } = visit;
+  const status = choiceOf(query, 'status', PRODUCT_STATUSES);
+  const { place, rows } = await searched(visit.place, () =>
+    api.products.list({ ...pageOf(query), ...given({ status }) }),
+  );
+  return productsPage(place, rows);
+}
+
+/** A product with all that it gives and sells. */
+export async function viewOf(api: Tollhouse, id: string): Promise<ProductView> {
+  const [product, entitlements, usagePrices] = await Promise.all([
+    api.products.retrieve(id),
+    api.products.listFeatures(id, { limit: OF_ONE }),
+    api.products.listUsagePrices(id, { limit: OF_ONE }),
+  ]);
+  const ids = new Set(usagePrices.data.map(({ meterId }) => meterId));
+  const meters = await Promise.all([...ids].map((meterId) => api.meters.retrieve(meterId)));
+  return { product, entitlements: entitlements.data, usagePrices: usagePrices.data, meters };
+}
+
+async function create(visit: Visit): Promise<Done> {
+  const { api, key } = visit;
+  const typed = new Typed(visit);
+  const amount = typed.text('prices.0.amount');
+  const product = given({
+    name: typed.required('name'),
+    description: typed.text('description'),
+    slug: typed.text('slug'),
+    status: typed.choice('status', PRODUCT_STATUSES),
+    prices: amount === undefined ? undefined : [priceOf(typed, 'prices.0.')],
+  });
+  const { id } = await api.products.create(product, given({ idempotencyKey: key }));
+  return { to: `/products/${id}`, notice: 'created' };
+}
+
+/** The price that a form asks for. */
+export function priceOf(typed: Typed, prefix = '') {
+  return given({
+    amount: typed.required(`${prefix}amount`),
+    currency: typed.required(`${prefix}currency`),
+    interval: typed.choice(`${prefix}interval`, INTERVALS),
+    intervalCount: typed.number(`${prefix}interval_count`),
+    trialDays: typed.number(`${prefix}trial_days`),
+  });
+}
+
+function change(visit: Visit): Promise<Done> {
+  const { api, params } = visit;
+  const { id = '' } = params;
+  const typed = new Typed(visit);
+  const fields = given({
+    name: typed.required('name'),
+    description: typed.text('description') ?? '',
+    slug: typed.text('slug'),
+  });
+  return changed(id, api.products.update(id, fields));
+}
+
+/** Back to the product, once it is done. */
+export async function changed(id: string, task: Promise<unknown>): Promise<Done> {
+  await task;
+  return { to: `/products/${id}`, notice: 'changed' };
+}
+
+async function sell(visit: Visit): Promise<Done> {
+  const { api, params, key } = visit;
+  const { id: productId = '' } = params;
+  const typed = new Typed(visit);
+  const asked = given({
+    productId,
+    customerEmail: typed.required('customer_email'),
+    customerName: typed.text('customer_name'),
+    externalCustomerId: typed.text('external_customer_id'),
+    currency: typed.text('currency'),
+    discountCode: typed.text('discount_code'),
+  });
+  const { id } = await api.checkouts.create(asked, given({ idempotencyKey: key }));
+  return { to: `/checkouts/${id}`, notice: 'created' };
+}

@@ -1,0 +1,371 @@
+// The dashboard: pages for the members of an organisation, below `/dashboard`.
+//
+//     request ─▶ who is signed in ─▶ page of the table ─▶ member, role (404, 403) ─▶ form: origin, token (403) ─▶ handler
+//
+// How it works: a page is a row of a table (pages.ts). Its handler calls our own API as the member,
+// in process, so it can do nothing that the API cannot, and what it may do is decided there.
+// Holds: nothing is shown before the session, the membership and the role are known. To a stranger
+// each address leads to the sign-in; to a member of another organisation it does not exist. A refused
+// action shows its page again with what was typed. Pages are not cached, framed or indexed.
+import { timingSafeEqual } from 'node:crypto';
+import { Elysia } from 'elysia';
+import type { Mode } from '../../../ledger/kernel/tenant.ts';
+import type { Clock, Ids, OrgClock } from '../../../ledger/ports.ts';
+import { OPERATIONS, type OperationId } from '../../client/operations.ts';
+import { TollhouseError } from '../../client/index.ts';
+import { framed, plainPage } from '../../pages/dashboard/frame.ts';
+import { noticeOf } from '../../pages/dashboard/notices.ts';
+import type { Fault, Place } from '../../pages/dashboard/place.ts';
+import { Html, html } from '../../pages/html.ts';
+import type { Acting } from '../edge/acting.ts';
+import { FORM_BYTES_MAX, FORM_MEDIA, takeBody } from '../edge/body.ts';
+import { isCrossSite } from '../edge/cross-site.ts';
+import type { Edge } from '../edge/edge.ts';
+import { mayCall } from '../edge/scopes.ts';
+import { urlOf } from '../edge/url.ts';
+import { sendPage } from '../page.ts';
+import { actingAs, type Handle } from './api.ts';
+import type { Door, Membership, SignedIn } from './door.ts';
+import type { DashboardPage, Done, Entry, OpenPage, Visit } from './page.ts';
+import { DASHBOARD_PAGES } from './pages.ts';
+
+export type DashboardDeps = {
+  readonly edge: Edge;
+  readonly door: Door;
+  readonly acting: Acting;
+  /** Answers a request of this process. */
+  readonly handle: Handle;
+  readonly addressOf: (request: Request) => string;
+  readonly openPages: readonly OpenPage[];
+  readonly clock: Clock;
+  readonly orgClock: OrgClock;
+  readonly ids: Ids;
+};
+
+const BASE = '/dashboard';
+/** How long a second factor counts for what is risky. */
+const FRESH_MS = 10 * 60_000;
+const SELF = ["'self'"];
+
+export function dashboardRoutes(deps: DashboardDeps) {
+  const dashboard = new Dashboard(deps);
+  const answer = ({ request }: { readonly request: Request }) => dashboard.answer(request);
+  return new Elysia().all(BASE, answer).all(`${BASE}/*`, answer);
+}
+
+/** A path as a pattern, and the names of its parameters. */
+function matcher(path: string): (path: string) => Readonly<Record<string, string>> | null {
+  const pattern = new RegExp(
+    `^${path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`,
+  );
+  return (asked) => {
+    const match = pattern.exec(asked);
+    if (match === null) return null;
+    const entries = Object.entries(match.groups ?? {});
+    return Object.fromEntries(entries.map(([name, text]) => [name, decoded(text)] as const));
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const WHERE = matcher('/:organisation/:mode');
+const WHERE_PREFIX = /^\/[^/]+\/(?:test|live)(?=\/|$)/;
+
+/** A request for one page, of a member in an organisation and a mode. */
+type Serving = Omit<Entry, 'signedIn'> & {
+  readonly signedIn: SignedIn;
+  readonly member: Membership;
+  readonly mode: Mode;
+  /** The path below the organisation and the mode. */
+  readonly below: string;
+};
+
+class Dashboard {
+  readonly #deps: DashboardDeps;
+  readonly #pages = DASHBOARD_PAGES.map((page) => ({ page, match: matcher(page.path) }));
+  readonly #open: readonly {
+    readonly page: OpenPage;
+    readonly match: ReturnType<typeof matcher>;
+  }[];
+
+  constructor(deps: DashboardDeps) {
+    this.#deps = deps;
+    this.#open = deps.openPages.map((page) => ({ page, match: matcher(page.path) }));
+  }
+
+  async answer(request: Request): Promise<Response> {
+    const { edge } = this.#deps;
+    try {
+      const response = await this.#answer(request);
+      const isHead = request.method === 'HEAD';
+      const sent = isHead ? new Response(null, response) : response;
+      return edge.finish(request, sent);
+    } catch (error) {
+      return edge.finish(request, refusedByApi(error) ?? edge.failed(request, error));
+    }
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { method } = request;
+    if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return noSuchMethod();
+    if (method === 'POST' && isCrossSite(request)) return foreignForm();
+    const form = await takeForm(request);
+    if (form instanceof Response) return form;
+    const address = this.#deps.addressOf(request);
+    const signedIn = await this.#deps.door.whoIs(request, address);
+    const url = urlOf(request);
+    const path = url.pathname.slice(BASE.length);
+    const entry = { request, address, signedIn, query: url.searchParams, form };
+    for (const { page, match } of this.#open) {
+      const params = match(path);
+      if (params !== null) return this.#enter(page, { ...entry, params });
+    }
+    if (signedIn === null) return signInFirst(request);
+    if (path === '' || path === '/') return this.#start(signedIn);
+    return this.#visit(path, { ...entry, signedIn });
+  }
+
+  #enter(page: OpenPage, entry: Entry): Promise<Response> | Response {
+    if (entry.request.method !== 'POST') return page.show(entry);
+    if (page.act === undefined) return noSuchMethod();
+    if (page.isForSignedIn === true) {
+      if (entry.signedIn === null) return signInFirst(entry.request);
+      if (!hasToken(entry.form, entry.signedIn)) return foreignForm();
+    }
+    return page.act(entry);
+  }
+
+  /** The member's first organisation, in test mode. */
+  #start({ memberships }: SignedIn): Response {
+    const [first] = memberships;
+    return goTo(first === undefined ? `${BASE}/account` : `${BASE}/${first.organisationId}/test`);
+  }
+
+  async #visit(
+    path: string,
+    entry: Omit<Entry, 'params' | 'signedIn'> & { readonly signedIn: SignedIn },
+  ): Promise<Response> {
+    const { signedIn, request, form } = entry;
+    const prefix = WHERE_PREFIX.exec(path)?.[0] ?? '';
+    const { organisation, mode } = WHERE(prefix) ?? {};
+    const member = signedIn.memberships.find((each) => each.organisationId === organisation);
+    if (member === undefined || mode === undefined) return nothingHere();
+    const blocked = secondFactorFirst(request, signedIn, member);
+    if (blocked !== null) return blocked;
+    const below = path.slice(prefix.length).replace(/\/$/, '');
+    for (const { page, match } of this.#pages) {
+      const params = match(below);
+      if (params === null) continue;
+      const isAct = request.method === 'POST';
+      if (isAct && page.act === undefined) return noSuchMethod();
+      if (isAct && !hasToken(form, signedIn)) return foreignForm();
+      const needs = isAct ? (page.act?.needs ?? []) : page.needs;
+      if (!needs.every((operation) => mayUse(member, operation))) return notForRole(member);
+      return this.#serve(page, { ...entry, params, member, mode: mode as Mode, below });
+    }
+    return nothingHere();
+  }
+
+  async #serve(page: DashboardPage, entry: Serving): Promise<Response> {
+    const { signedIn, member, mode, request, form, query } = entry;
+    const { organisationId } = member;
+    const tenant = { organisationId, mode };
+    const { id, email } = signedIn.user;
+    const { sessionId } = signedIn;
+    const actor = { kind: 'user', id, sessionId, email, address: entry.address } as const;
+    const principal = { kind: 'organisation', ...tenant, scope: member.role, actor } as const;
+    return actingAs(this.#deps, principal, async (api, download) => {
+      const settings = await api.organization.retrieve();
+      const place = this.#placeOf(entry, settings);
+      const key = form.get('_key') ?? undefined;
+      const sent = fieldsOf(form);
+      const visit: Visit = {
+        api,
+        download,
+        tenant,
+        signedIn,
+        params: entry.params,
+        query,
+        form: sent,
+        key,
+        place,
+      };
+      if (request.method !== 'POST' || page.act === undefined) return shown(page, visit);
+      const isGuarded = mode === 'live' || page.act.isOfBothModes === true;
+      const isRisky = isGuarded && (await page.act.isRisky?.(visit)) === true;
+      if (isRisky && !this.#isFresh(signedIn)) return proveFirst(request, signedIn);
+      try {
+        const done = await page.act.run(visit);
+        return done instanceof Html
+          ? send(page, visit, { content: done })
+          : goTo(`${place.base}${withNotice(done)}`);
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault === null) throw error;
+        const again = { ...visit, place: { ...place, fault: fault.fault, typed: sent } };
+        return shown(page, again, fault.status);
+      }
+    });
+  }
+
+  #placeOf(
+    { signedIn, member, mode, below, query }: Serving,
+    { name, timezone }: { readonly name: string; readonly timezone: string },
+  ): Place {
+    const { orgClock, ids } = this.#deps;
+    const { organisationId } = member;
+    return {
+      organisation: { id: organisationId, name },
+      mode,
+      zone: timezone,
+      base: `${BASE}/${organisationId}/${mode}`,
+      path: below,
+      query,
+      user: { email: signedIn.user.email, name: signedIn.user.name, role: member.role },
+      choices: signedIn.memberships,
+      now: orgClock.now({ organisationId, mode }),
+      may: (operation) => mayUse(member, operation),
+      formToken: signedIn.formToken,
+      newKey: () => ids.next(),
+      fault: null,
+      typed: new URLSearchParams(),
+    };
+  }
+
+  #isFresh({ secondFactorAt }: SignedIn): boolean {
+    return secondFactorAt !== null && this.#deps.clock.now() - secondFactorAt < FRESH_MS;
+  }
+}
+
+async function takeForm(request: Request): Promise<URLSearchParams | Response> {
+  if (request.method !== 'POST') return new URLSearchParams();
+  const text = await takeBody(request, FORM_BYTES_MAX, [FORM_MEDIA]);
+  if (text instanceof Response) return text;
+  return text.includes('%00')
+    ? refusePage(400, 'This form cannot be read', 'It holds a NUL character.')
+    : new URLSearchParams(text);
+}
+
+/** What was typed: without the token and the key. */
+function fieldsOf(form: URLSearchParams): URLSearchParams {
+  const fields = new URLSearchParams(form);
+  fields.delete('_token');
+  fields.delete('_key');
+  return fields;
+}
+
+function hasToken(form: URLSearchParams, { formToken }: SignedIn): boolean {
+  const sent = Buffer.from(form.get('_token') ?? '');
+  const expected = Buffer.from(formToken);
+  return sent.length === expected.length && timingSafeEqual(sent, expected);
+}
+
+function mayUse({ role }: Membership, operation: OperationId): boolean {
+  return mayCall(role, operation, OPERATIONS[operation].method);
+}
+
+/** Shows a page, with the fault of its refused action where there is one. */
+async function shown(page: DashboardPage, visit: Visit, status = 200): Promise<Response> {
+  const content = await page.show(visit);
+  return content instanceof Response ? content : send(page, visit, { content, status });
+}
+
+function send(
+  { title, section }: DashboardPage,
+  { place, query }: Visit,
+  { content, status = 200 }: { readonly content: Html; readonly status?: number },
+): Response {
+  const notice = noticeOf(query);
+  return sendPage(framed(place, { title, section, content, notice }), { status, formAction: SELF });
+}
+
+function withNotice({ to, notice }: Done): string {
+  return `${to}${to.includes('?') ? '&' : '?'}done=${notice}`;
+}
+
+/** Of a refusal that whoever acted can do something about; null for all else. */
+function faultOf(error: unknown): { readonly fault: Fault; readonly status: number } | null {
+  if (!(error instanceof TollhouseError) || error.status === null || error.status >= 500)
+    return null;
+  const { message, requestId, status } = error;
+  const issues = error.issues.map(({ path, message: text }) => ({
+    field: path.join('.'),
+    message: text,
+  }));
+  return { fault: { message, issues, requestId }, status };
+}
+
+/** What the API refused while a page was read. */
+function refusedByApi(error: unknown): Response | null {
+  if (!(error instanceof TollhouseError)) return null;
+  const { status } = error;
+  if (status === 404 || status === 400) return nothingHere();
+  if (status === 403) return refusePage(403, 'Not for your role', error.message);
+  if (status === 429) return refusePage(429, 'Too many requests', 'Wait a moment, and try again.');
+  if (status === null || status >= 500) {
+    return refusePage(503, 'Not now', 'The service cannot answer this now. Try again in a moment.');
+  }
+  return refusePage(status, 'This was refused', error.message);
+}
+
+function goTo(path: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location: path, 'cache-control': 'no-store' },
+  });
+}
+
+/** With the way back, where what was asked for was a page. */
+function signInFirst({ method, url }: Request): Response {
+  const { pathname, search } = new URL(url);
+  const back =
+    method === 'GET' && pathname !== BASE ? `?to=${encodeURIComponent(pathname + search)}` : '';
+  return goTo(`${BASE}/sign-in${back}`);
+}
+
+/** A user who has enrolled a second factor gives it once a session; some organisations insist on one. */
+function secondFactorFirst(
+  request: Request,
+  { hasSecondFactor, secondFactorAt }: SignedIn,
+  { requiresSecondFactor }: Membership,
+): Response | null {
+  if (hasSecondFactor && secondFactorAt === null) return prove(request);
+  return requiresSecondFactor && !hasSecondFactor ? goTo(`${BASE}/account?enroll=1`) : null;
+}
+
+/** Before what is risky: again, or for the first time. */
+function proveFirst(request: Request, { hasSecondFactor }: SignedIn): Response {
+  return hasSecondFactor ? prove(request) : goTo(`${BASE}/account?enroll=1`);
+}
+
+function prove({ url }: Request): Response {
+  return goTo(`${BASE}/second-factor?to=${encodeURIComponent(new URL(url).pathname)}`);
+}
+
+function refusePage(status: number, title: string, text: string): Response {
+  const content = html`<p>${text}</p>
+    <p><a class="button quiet" href="${BASE}">Back to the dashboard</a></p>`;
+  return sendPage(plainPage({ title, content }), { status });
+}
+
+const nothingHere = () =>
+  refusePage(404, 'There is nothing here', 'The address is wrong, or it is not yours to see.');
+const noSuchMethod = () => refusePage(405, 'Not like this', 'This page does not take that.');
+const foreignForm = () =>
+  refusePage(
+    403,
+    'This form cannot be sent',
+    'It is not of this session. Go back, load the page again and repeat it.',
+  );
+const notForRole = ({ role }: Membership) =>
+  refusePage(
+    403,
+    'Not for your role',
+    `As ${role.replace('_', '-')} you may not do this. An owner can change your role.`,
+  );

@@ -1,0 +1,99 @@
+// Who did what to what, from where, and what it was before and after.
+import type { AuditLogEntry } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  button,
+  code,
+  facts,
+  faultNotice,
+  filterField,
+  filters,
+  filterSelect,
+  heading,
+  instant,
+  pager,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { optionsOf, words } from './words.ts';
+
+export const ACTOR_KINDS: readonly AuditLogEntry['actor']['kind'][] = [
+  'user',
+  'key',
+  'command_line',
+];
+
+/** The list, newest first. */
+export function auditLogPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly AuditLogEntry[]; readonly hasMore: boolean },
+): Html {
+  const same = new URLSearchParams(place.query);
+  for (const name of ['after', 'done']) same.delete(name);
+  const csv = button(place, `/audit-log.csv?${same.toString()}`, 'Download as CSV');
+  return html`${heading('Audit log', { actions: [csv] })} ${faultNotice(place)}
+  ${filters([
+    filterField(place, { name: 'operation', label: 'Did', hint: 'As in updateProduct' }),
+    filterSelect(place, {
+      name: 'actor_kind',
+      label: 'Who',
+      options: optionsOf(ACTOR_KINDS, 'Everybody'),
+    }),
+    filterField(place, { name: 'actor', label: 'Id of a user or key', type: 'search' }),
+    filterField(place, { name: 'object_id', label: 'Id of what it was done to', type: 'search' }),
+    filterField(place, { name: 'from', label: 'From', type: 'datetime-local' }),
+    filterField(place, { name: 'to', label: 'Before', type: 'datetime-local' }),
+  ])}
+  ${table({
+    caption: 'What was done, newest first',
+    columns: ['When', 'Who', 'Did', 'To', 'What changed'],
+    rows: data.map((entry) => [
+      instant(place, entry.at),
+      whoOf(entry),
+      code(entry.operation),
+      objectOf(entry),
+      changesOf(entry),
+    ]),
+    empty: 'Nothing like that was done.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+function whoOf({ actor, address }: AuditLogEntry): Html {
+  const only = new URLSearchParams({ actor: actor.id ?? '' });
+  const name = actor.label === '' ? 'without a name' : actor.label;
+  return html`<span class="muted">${words(actor.kind)}</span>
+    ${actor.id === null ? name : html`<a href="?${only.toString()}">${name}</a>`}
+    ${address === null ? null : html`<small class="muted">from ${address}</small>`}`;
+}
+
+function objectOf({ object: { type, id } }: AuditLogEntry): Html {
+  const only = new URLSearchParams({ object_id: id ?? '' });
+  return html`${words(type)}
+  ${id === null ? null : html`<a href="?${only.toString()}">${code(id)}</a>`}`;
+}
+
+/** Each field that changed, as it was and as it became; opens without a script. */
+function changesOf(entry: AuditLogEntry): Html {
+  const { before, after } = entry;
+  const names = Object.keys({ ...before, ...after });
+  const said = names.length === 1 ? '1 field' : `${names.length} fields`;
+  return html`<details>
+    <summary>${said}</summary>
+    ${facts([
+      ...names.map((name) => [name, changeOf(before?.[name], after?.[name])] as const),
+      ['Request', entry.requestId === null ? null : code(entry.requestId)],
+      ['Browser or program', entry.userAgent],
+      ['Mode', entry.mode ?? 'both'],
+      ['Entry', code(entry.id)],
+    ])}
+  </details>`;
+}
+
+function changeOf(was: unknown, is: unknown): Html {
+  return html`${was === undefined ? null : html`<del>${shown(was)}</del>`}
+  ${is === undefined ? null : html`<ins>${shown(is)}</ins>`}`;
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,0 +1,137 @@
+// A customer's balances, explained: which grant pays next, what is held back, what comes when.
+import type { Balance, LiveGrant } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import { badge, facts, instant, link, quantity, section, table } from './parts.ts';
+import type { Place } from './place.ts';
+
+/** A feature with the grants behind its balance, in the order in which they are used up. */
+export type FeatureBalance = { readonly balance: Balance; readonly grants: readonly LiveGrant[] };
+
+export function balancesSection(
+  place: Place,
+  at: string,
+  features: readonly FeatureBalance[],
+): Html {
+  return section(
+    'What it may use',
+    html`<div id="balances" data-live>
+      ${
+        features.length === 0
+          ? html`<p class="empty">Nothing: no plan and no grant gives it a feature.</p>`
+          : features.map((feature) => explained(place, at, feature))
+      }
+    </div>`,
+  );
+}
+
+function explained(place: Place, at: string, { balance, grants }: FeatureBalance): Html {
+  const payer = grants.find(pays);
+  const coming = whatComes(place, grants);
+  const { featureKey, periodStart, periodEnd } = balance;
+  const isBoolean = grants.length > 0 && grants.every((grant) => grant.boolean);
+  return html`<h3>${featureKey}</h3>
+    ${facts([
+      isBoolean ? ['Included', 'yes'] : ['Left', quantity(balance.remaining)],
+      isBoolean ? null : ['Used', `${quantity(balance.consumed)} of ${quantity(balance.limit)}`],
+      balance.reserved === 0 ? null : ['Reserved', quantity(balance.reserved)],
+      balance.overage === 0 ? null : ['Beyond the limit', quantity(balance.overage)],
+      periodStart === null
+        ? null
+        : [
+            'Period',
+            html`${instant(place, periodStart)} – ${instant(place, periodEnd) ?? 'without end'}`,
+          ],
+      ['The next use is paid by', payer === undefined ? unpaid(grants) : nameOf(payer)],
+    ])}
+    ${table({
+      caption: `Grants of ${featureKey}, in the order in which they are used up`,
+      columns: [
+        'Grant',
+        'State',
+        { label: 'Given', isNumber: true },
+        { label: 'Used', isNumber: true },
+        { label: 'Left', isNumber: true },
+        'Ends',
+        '',
+      ],
+      rows: grants.map((grant) => [
+        html`${nameOf(grant)}${grant.reason === null ? null : html`<br /><small class="muted">${grant.reason}</small>`}`,
+        stateOf(grant, payer),
+        quantity(grant.amount),
+        quantity(grant.used),
+        grant.unlimited && grant.suspended !== null ? '0' : quantity(grant.remaining),
+        instant(place, grant.expiresAt),
+        place.may('voidGrant') && grant.subscriptionId === null
+          ? link(place, `${at}/grants/${grant.id}/void`, 'Take back')
+          : null,
+      ]),
+      empty: 'No grant is left.',
+    })}
+    ${
+      coming.length === 0
+        ? null
+        : table({
+            caption: `What comes for ${featureKey}`,
+            columns: ['When', 'What'],
+            rows: coming,
+            empty: '',
+          })
+    }`;
+}
+
+/** Whether it pays for what is used next. */
+function pays({ status, suspended, remaining }: LiveGrant): boolean {
+  return status === 'active' && suspended === null && remaining !== 0;
+}
+
+function unpaid(grants: readonly LiveGrant[]): string {
+  if (grants.some(({ overageAllowed, suspended }) => overageAllowed && suspended === null)) {
+    return 'nothing: it is beyond the limit, which is allowed';
+  }
+  const held = grants.find(({ suspended }) => suspended !== null);
+  if (held !== undefined) {
+    return held.suspended === 'blocked'
+      ? 'nothing: its subscription is blocked until it is paid'
+      : 'nothing: its subscription is paused';
+  }
+  return 'nothing: it is used up, and is denied';
+}
+
+const SOURCES = {
+  subscription: 'Plan',
+  top_up: 'Top-up',
+  rollover: 'Left over from before',
+  manual: 'Allowance',
+} as const satisfies Record<LiveGrant['source'], string>;
+
+function nameOf({ source, resetInterval, priority }: LiveGrant): string {
+  const often = resetInterval === null ? '' : `, each ${resetInterval}`;
+  return `${SOURCES[source]}${often}${priority === 100 ? '' : `, priority ${priority}`}`;
+}
+
+function stateOf(grant: LiveGrant, payer: LiveGrant | undefined): Html {
+  if (grant.suspended !== null) return badge(grant.suspended);
+  if (grant.status === 'scheduled') return badge('scheduled');
+  if (grant === payer) return badge('active');
+  return grant.remaining === 0 ? badge('used_up') : badge('waiting');
+}
+
+/** Renewals, grants of the future and ends, in order of time. */
+function whatComes(place: Place, grants: readonly LiveGrant[]): (readonly [Html | null, string])[] {
+  const found = grants.flatMap((grant) => {
+    const { amount, expiresAt, renewsAt, effectiveAt, status } = grant;
+    const given = quantity(amount);
+    return [
+      status === 'scheduled'
+        ? ([effectiveAt, `${nameOf(grant)} begins with ${given}`] as const)
+        : null,
+      renewsAt === null ? null : ([renewsAt, `${nameOf(grant)} is given anew: ${given}`] as const),
+      expiresAt === null
+        ? null
+        : ([expiresAt, `${nameOf(grant)} ends, with what is left of it`] as const),
+    ].filter((one) => one !== null);
+  });
+  return found
+    .sort(([a], [b]) => Date.parse(a) - Date.parse(b))
+    .map(([at, what]) => [instant(place, at), what]);
+}

@@ -1,0 +1,85 @@
+// Checkouts: the addresses at which buyers pay.
+import type { Checkout } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  badge,
+  button,
+  code,
+  facts,
+  faultNotice,
+  filters,
+  filterSelect,
+  heading,
+  instant,
+  link,
+  money,
+  pager,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { optionsOf } from './words.ts';
+
+export const CHECKOUT_STATUSES: readonly Checkout['status'][] = [
+  'active',
+  'processing',
+  'paid',
+  'expired',
+  'canceled',
+];
+
+export function checkoutsPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly Checkout[]; readonly hasMore: boolean },
+): Html {
+  return html`${heading('Checkouts')} ${faultNotice(place)}
+  ${filters([
+    filterSelect(place, {
+      name: 'status',
+      label: 'State',
+      options: optionsOf(CHECKOUT_STATUSES, 'All'),
+    }),
+  ])}
+  ${table({
+    caption: 'Checkouts, newest first',
+    columns: ['Checkout', { label: 'Amount', isNumber: true }, 'State', 'Buyer', 'Until', 'Paid'],
+    rows: data.map((checkout) => [
+      link(place, `/checkouts/${checkout.id}`, code(checkout.id)),
+      money(checkout.amount, checkout.currency),
+      badge(checkout.status),
+      checkout.customerEmail,
+      instant(place, checkout.expiresAt),
+      instant(place, checkout.paidAt),
+    ]),
+    empty: 'No checkout is like that.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+export function checkoutPage(place: Place, checkout: Checkout): Html {
+  const { id, status, customerId } = checkout;
+  const isOpen = status === 'active';
+  return html`${heading('Checkout', {
+    under: html`${badge(status)} ${code(id)}`,
+    actions: [
+      isOpen && place.may('expireCheckout')
+        ? button(place, `/checkouts/${id}/expire`, 'Expire')
+        : null,
+    ],
+  })}
+  ${facts([
+    isOpen ? ['Where the buyer pays', html`<a href="${checkout.url}">${checkout.url}</a>`] : null,
+    ['Amount', money(checkout.amount, checkout.currency)],
+    ['Product', link(place, `/products/${checkout.productId}`, code(checkout.productId))],
+    ['Buyer', checkout.customerEmail],
+    ['Name', checkout.customerName],
+    [
+      'Customer',
+      customerId === null ? null : link(place, `/customers/${customerId}`, code(customerId)),
+    ],
+    ['Your id of the buyer', checkout.externalCustomerId],
+    ['Your reference', checkout.clientReferenceId],
+    ['Until', instant(place, checkout.expiresAt)],
+    ['Paid', instant(place, checkout.paidAt)],
+    ...Object.entries(checkout.metadata).map(([name, text]) => [name, text] as const),
+  ])}`;
+}

@@ -1,0 +1,27 @@
+// One question before what is done: a sentence, and a button.
+import { type Html, html } from '../html.ts';
+import { button, type Cell, form, heading } from './parts.ts';
+import type { Place } from './place.ts';
+
+export type Question = {
+  readonly title: string;
+  /** What it is done to. */
+  readonly under?: Cell;
+  /** What will be. */
+  readonly text: string | Html;
+  readonly submit: string;
+  /** Below the place's base: where the form goes, if not to the page itself, and where to go instead. */
+  readonly to?: string;
+  readonly back: string;
+  /** It cannot be undone. */
+  readonly isGrave?: boolean;
+  readonly fields?: readonly (Html | null)[];
+};
+
+export function confirmPage(place: Place, of: Question): Html {
+  const { title, under = null, text, submit, to = place.path, back } = of;
+  const { isGrave = false, fields = [] } = of;
+  return html`${heading(title, { under, actions: [button(place, back, 'Leave it')] })}
+  ${typeof text === 'string' ? html`<p>${text}</p>` : text}
+  ${form(place, { to, submit, isGrave, fields })}`;
+}

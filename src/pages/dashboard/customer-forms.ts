@@ -1,0 +1,287 @@
+// The forms about one customer. Each says what it does before it does it.
+import type {
+  Customer,
+  CustomField,
+  LiveGrant,
+  Meter,
+  PortalToken,
+  SpendCap,
+  Tag,
+} from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  checkbox,
+  facts,
+  field,
+  form,
+  heading,
+  instant,
+  link,
+  quantity,
+  section,
+  select,
+  table,
+  textarea,
+} from './parts.ts';
+import type { Place } from './place.ts';
+
+/** How often an allowance may be given. */
+export const GRANT_INTERVALS = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+
+const titleOf = ({ name, email, externalCustomerId, id }: Customer): string =>
+  name ?? email ?? externalCustomerId ?? id;
+
+function about(place: Place, customer: Customer, title: string): Html {
+  return heading(title, { under: link(place, `/customers/${customer.id}`, titleOf(customer)) });
+}
+
+/** Of a new customer, or of one that is there. */
+export function customerForm(place: Place, customer: Customer | null): Html {
+  const address = customer?.billingAddress ?? null;
+  const metadata = customer === null ? {} : customer.metadata;
+  const line = (name: string, label: string, value: string | null | undefined) =>
+    field(place, { name, label, value: value ?? '' });
+  return html`${customer === null ? heading('New customer') : about(place, customer, 'Edit the customer')}
+  ${form(place, {
+    to: customer === null ? '/customers/new' : `/customers/${customer.id}/edit`,
+    submit: customer === null ? 'Create' : 'Save',
+    fields: [
+      field(place, { name: 'email', label: 'E-mail', value: customer?.email ?? '' }),
+      line('name', 'Name', customer?.name),
+      field(place, {
+        name: 'external_customer_id',
+        label: 'Your id',
+        value: customer?.externalCustomerId ?? '',
+        hint: 'By which your own programs name the customer.',
+      }),
+      line('billing_address.line1', 'Address', address?.line1),
+      line('billing_address.line2', 'Second line', address?.line2),
+      line('billing_address.postal_code', 'Postal code', address?.postalCode),
+      line('billing_address.city', 'City', address?.city),
+      line('billing_address.state', 'State', address?.state),
+      field(place, {
+        name: 'billing_address.country',
+        label: 'Country',
+        value: address?.country ?? '',
+        hint: 'Two capital letters, such as DE.',
+        maxlength: 2,
+      }),
+      textarea(place, {
+        name: 'metadata',
+        label: 'Metadata',
+        value: JSON.stringify(metadata, null, 2),
+        hint: 'Names and texts, as JSON: {"crm": "A-17"}',
+        maxlength: 40_000,
+      }),
+    ],
+  })}`;
+}
+
+export function grantForm(place: Place, customer: Customer, meters: readonly Meter[]): Html {
+  return html`${about(place, customer, 'Grant')}
+  ${
+    meters.length === 0
+      ? html`<p class="empty">There is no feature yet. Make a meter first.</p>`
+      : form(place, {
+          to: `/customers/${customer.id}/grant`,
+          submit: 'Grant',
+          fields: [
+            featureField(place, meters),
+            field(place, {
+              name: 'amount',
+              label: 'How much',
+              hint: 'Leave it empty where it is unlimited.',
+            }),
+            checkbox(place, { name: 'unlimited', label: 'Unlimited' }),
+            select(place, {
+              name: 'reset_interval',
+              label: 'Given',
+              options: [
+                { value: '', label: 'once' },
+                ...GRANT_INTERVALS.map((value) => ({
+                  value,
+                  label: `each ${value}`,
+                })),
+              ],
+            }),
+            field(place, {
+              name: 'effective_at',
+              label: 'From',
+              type: 'datetime-local',
+              hint: `In ${place.zone}. Empty: from now on.`,
+            }),
+            field(place, {
+              name: 'expires_at',
+              label: 'Until',
+              type: 'datetime-local',
+              hint: `In ${place.zone}. Empty: without end.`,
+            }),
+            field(place, {
+              name: 'priority',
+              label: 'Priority',
+              value: '100',
+              hint: 'What has a lower one is used up first.',
+            }),
+            field(place, { name: 'reason', label: 'Reason', isRequired: true, maxlength: 500 }),
+          ],
+        })
+  }`;
+}
+
+const featureField = (place: Place, meters: readonly Meter[]): Html =>
+  select(place, {
+    name: 'feature_key',
+    label: 'Feature',
+    value: place.query.get('feature_key') ?? '',
+    options: meters.map(({ slug, name }) => ({ value: slug, label: `${name} (${slug})` })),
+  });
+
+export function voidGrantForm(place: Place, customer: Customer, grant: LiveGrant): Html {
+  return html`${about(place, customer, 'Take back a grant')}
+  ${facts([
+    ['Feature', grant.featureKey],
+    ['Given', quantity(grant.amount)],
+    ['Left, and taken back', quantity(grant.remaining)],
+    ['Used, and stays used', quantity(grant.used)],
+    ['Since', instant(place, grant.effectiveAt)],
+    ['Reason', grant.reason],
+  ])}
+  ${form(place, {
+    to: `/customers/${customer.id}/grants/${grant.id}/void`,
+    submit: 'Take it back',
+    isGrave: true,
+  })}`;
+}
+
+export function correctionForm(place: Place, customer: Customer, meters: readonly Meter[]): Html {
+  return html`${about(place, customer, 'Correct usage')}
+    <p>
+      A correction is an event of its own: what was recorded stays, and the difference is recorded
+      beside it.
+    </p>
+    ${form(place, {
+      to: `/customers/${customer.id}/correct`,
+      submit: 'Record the correction',
+      fields: [
+        featureField(place, meters),
+        field(place, {
+          name: 'value',
+          label: 'By how much',
+          hint: '-5 takes five back, 5 adds five.',
+          isRequired: true,
+        }),
+        field(place, { name: 'reason', label: 'Reason', isRequired: true, maxlength: 200 }),
+      ],
+    })}`;
+}
+
+export function spendCapForm(place: Place, customer: Customer, cap: SpendCap | null): Html {
+  const to = `/customers/${customer.id}/spend-cap`;
+  return html`${about(place, customer, 'Spend cap')}
+    <p>The most that unbilled usage of its subscriptions may cost in a period.</p>
+    ${form(place, {
+      to,
+      submit: 'Set the cap',
+      fields: [
+        field(place, {
+          name: 'amount',
+          label: 'Amount',
+          value: cap?.amount ?? '',
+          isRequired: true,
+        }),
+        field(place, {
+          name: 'currency',
+          label: 'Currency',
+          value: cap?.currency ?? 'USD',
+          maxlength: 3,
+        }),
+      ],
+    })}
+    ${
+      cap === null || !place.may('deleteSpendCap')
+        ? null
+        : section(
+            'Without a cap',
+            form(place, {
+              to,
+              submit: 'Remove the cap',
+              hidden: { remove: 'true' },
+              isGrave: true,
+            }),
+          )
+    }`;
+}
+
+export function portalLinkForm(place: Place, customer: Customer): Html {
+  return html`${about(place, customer, 'Portal link')}
+    <p>Whoever has the link sees and changes what the customer bought. It is shown once.</p>
+    ${form(place, {
+      to: `/customers/${customer.id}/portal-link`,
+      submit: 'Make a link',
+      fields: [
+        select(place, {
+          name: 'ttl_seconds',
+          label: 'It opens the portal for',
+          options: [
+            { value: '3600', label: 'an hour' },
+            { value: '86400', label: 'a day' },
+          ],
+        }),
+      ],
+    })}`;
+}
+
+/** The link itself, on the answer to the form alone. */
+export function portalLinkMade(
+  place: Place,
+  customer: Customer,
+  { url, expiresAt }: PortalToken,
+): Html {
+  return html`${about(place, customer, 'Portal link')}
+    <p>
+      Copy it now: it is not shown again. It opens the portal until ${instant(place, expiresAt)}.
+    </p>
+    <p class="secret">${url}</p>`;
+}
+
+export function labelsForm(
+  place: Place,
+  customer: Customer,
+  { tags, fields }: { readonly tags: readonly Tag[]; readonly fields: readonly CustomField[] },
+): Html {
+  const to = `/customers/${customer.id}/labels`;
+  const remove = (what: string, id: string) =>
+    form(place, { to, submit: 'Remove', hidden: { action: `remove_${what}`, id }, isQuiet: true });
+  return html`${about(place, customer, 'Tags and fields')}
+  ${section('Tags', [
+    table({
+      caption: 'Tags',
+      columns: ['Tag', ''],
+      rows: tags.map(({ id, name }) => [name, remove('tag', id)]),
+      empty: 'No tag.',
+    }),
+    form(place, {
+      to,
+      submit: 'Add the tag',
+      hidden: { action: 'add_tag' },
+      fields: [field(place, { name: 'tag', label: 'New tag', maxlength: 100 })],
+    }),
+  ])}
+  ${section('Fields', [
+    table({
+      caption: 'Fields',
+      columns: ['Field', 'Value', ''],
+      rows: fields.map(({ id, name, value }) => [name, value, remove('field', id)]),
+      empty: 'No field.',
+    }),
+    form(place, {
+      to,
+      submit: 'Add the field',
+      hidden: { action: 'add_field' },
+      fields: [
+        field(place, { name: 'name', label: 'Name', maxlength: 100 }),
+        field(place, { name: 'value', label: 'Value', maxlength: 500 }),
+      ],
+    }),
+  ])}`;
+}

@@ -1,0 +1,49 @@
+import type { Customer } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  button,
+  code,
+  filterField,
+  filters,
+  heading,
+  instant,
+  link,
+  pager,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+
+/** The list, newest first. `last` is the id behind which it goes on. */
+export function customersPage(
+  place: Place,
+  of: {
+    readonly data: readonly Customer[];
+    readonly hasMore: boolean;
+    readonly last: string | undefined;
+  },
+): Html {
+  const { data, hasMore, last } = of;
+  return html`${heading('Customers', {
+    actions: [place.may('createCustomer') ? button(place, '/customers/new', 'New customer') : null],
+  })}
+  ${filters([
+    filterField(place, {
+      name: 'search',
+      label: 'E-mail, its beginning, or an id',
+      type: 'search',
+      maxlength: 254,
+    }),
+  ])}
+  ${table({
+    caption: 'Customers, newest first',
+    columns: ['E-mail', 'Name', 'Your id', 'Since'],
+    rows: data.map((customer) => [
+      link(place, `/customers/${customer.id}`, customer.email ?? code(customer.id)),
+      customer.name,
+      customer.externalCustomerId,
+      instant(place, customer.createdAt),
+    ]),
+    empty: place.query.has('search') ? 'No customer is like that.' : 'No customer yet.',
+  })}
+  ${pager(place, { hasMore, last })}`;
+}

@@ -1,0 +1,83 @@
+// Discounts: codes that a buyer types.
+import type { Discount } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  button,
+  type Cell,
+  code,
+  faultNotice,
+  field,
+  form,
+  heading,
+  instant,
+  link,
+  money,
+  pager,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { catalogueLinks } from './products.ts';
+
+export function discountsPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly Discount[]; readonly hasMore: boolean },
+): Html {
+  return html`${heading('Discounts', {
+    actions: [
+      ...catalogueLinks(place),
+      place.may('createDiscount') ? button(place, '/discounts/new', 'New discount', false) : null,
+    ],
+  })}
+  ${faultNotice(place)}
+  ${table({
+    caption: 'Discounts, newest first',
+    columns: ['Code', 'Takes off', 'Used', 'Until', 'Since', ''],
+    rows: data.map((discount) => [
+      code(discount.code),
+      offOf(discount),
+      discount.maxRedemptions === null
+        ? String(discount.redemptions)
+        : `${discount.redemptions} of ${discount.maxRedemptions}`,
+      instant(place, discount.expiresAt),
+      instant(place, discount.createdAt),
+      place.may('deleteDiscount')
+        ? link(place, `/discounts/${discount.id}/delete`, 'Delete')
+        : null,
+    ]),
+    empty: 'There is no discount.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+function offOf({ percentOff, amountOff, currency }: Discount): Cell {
+  if (percentOff !== null) return `${percentOff} %`;
+  return amountOff === null || currency === null ? null : money(amountOff, currency);
+}
+
+export function discountForm(place: Place): Html {
+  const fields = [
+    field(place, { name: 'code', label: 'Code', isRequired: true, maxlength: 64 }),
+    field(place, {
+      name: 'percent_off',
+      label: 'Per cent off',
+      hint: 'Either this, or an amount.',
+      maxlength: 8,
+    }),
+    field(place, { name: 'amount_off', label: 'Amount off', maxlength: 20 }),
+    field(place, { name: 'currency', label: 'Currency of the amount', maxlength: 3 }),
+    field(place, {
+      name: 'max_redemptions',
+      label: 'At most so many times',
+      hint: 'Empty: as often as it is typed.',
+      maxlength: 10,
+    }),
+    field(place, {
+      name: 'expires_at',
+      label: `Until, in ${place.zone}`,
+      type: 'datetime-local',
+    }),
+  ];
+  return html`${heading('New discount')}
+    ${form(place, { to: place.path, submit: 'Create', fields })}
+    <p>${button(place, '/discounts', 'Leave it')}</p>`;
+}

@@ -1,0 +1,195 @@
+// Invoices: what was billed, what of it is paid.
+import type { Invoice, Payment } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import { isNone } from './amounts.ts';
+import { lineTable } from './invoice-lines.ts';
+import {
+  badge,
+  button,
+  code,
+  facts,
+  faultNotice,
+  field,
+  filterField,
+  filters,
+  filterSelect,
+  form,
+  heading,
+  instant,
+  link,
+  money,
+  pager,
+  section,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { optionsOf, words } from './words.ts';
+
+export const INVOICE_STATUSES: readonly Invoice['status'][] = [
+  'draft',
+  'open',
+  'paid',
+  'void',
+  'uncollectible',
+];
+/** Rows of lines in the form: those that are left empty do not count. */
+export const LINE_ROWS = 5;
+
+export function invoicesPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly Invoice[]; readonly hasMore: boolean },
+): Html {
+  return html`${heading('Invoices', {
+    actions: [
+      button(place, '/dunning', 'Unpaid'),
+      place.may('createInvoice') ? button(place, '/invoices/new', 'Bill a customer', false) : null,
+    ],
+  })}
+  ${faultNotice(place)}
+  ${filters([
+    filterSelect(place, {
+      name: 'status',
+      label: 'State',
+      options: optionsOf(INVOICE_STATUSES, 'All'),
+    }),
+    filterField(place, {
+      name: 'customer',
+      label: 'Customer: e-mail, id or your id',
+      type: 'search',
+    }),
+  ])}
+  ${table({
+    caption: 'Invoices, newest first',
+    columns: [
+      'Number',
+      { label: 'Total', isNumber: true },
+      'State',
+      'For',
+      'Issued',
+      'Due',
+      'Paid',
+    ],
+    rows: data.map((invoice) => [
+      link(place, `/invoices/${invoice.id}`, invoice.number ?? 'Draft'),
+      money(invoice.total, invoice.currency),
+      badge(invoice.status),
+      words(invoice.billingReason),
+      instant(place, invoice.issuedAt),
+      instant(place, invoice.dueAt),
+      instant(place, invoice.paidAt),
+    ]),
+    empty: 'No invoice is like that.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+export type InvoiceActions = {
+  readonly finalize: boolean;
+  readonly pay: boolean;
+  readonly void: boolean;
+};
+
+export function invoicePage(
+  place: Place,
+  of: {
+    readonly invoice: Invoice;
+    readonly actions: InvoiceActions;
+    readonly payment: Payment | null;
+  },
+): Html {
+  const { invoice, actions, payment } = of;
+  const { id, customerId, subscriptionId } = invoice;
+  const at = `/invoices/${id}`;
+  const hasUsage = invoice.lines.some((line) => 'tiers' in line);
+  return html`${heading(invoice.number ?? 'Draft', {
+    under: html`${badge(invoice.status)} ${code(id)}`,
+    actions: [
+      button(place, `${at}/print`, 'Print'),
+      hasUsage ? button(place, `${at}/usage`, 'Usage as CSV') : null,
+      actions.finalize && place.may('finalizeInvoice')
+        ? button(place, `${at}/finalize`, 'Issue it')
+        : null,
+      actions.pay && place.may('payInvoice') ? button(place, `${at}/pay`, 'Charge it now') : null,
+      actions.void && place.may('voidInvoice') ? button(place, `${at}/void`, 'Void it') : null,
+    ],
+  })}
+  ${facts([
+    ['For', words(invoice.billingReason)],
+    [
+      'Customer',
+      customerId === null ? null : link(place, `/customers/${customerId}`, code(customerId)),
+    ],
+    subscriptionId === null
+      ? null
+      : ['Subscription', link(place, `/subscriptions/${subscriptionId}`, code(subscriptionId))],
+    invoice.periodStart === null
+      ? null
+      : [
+          'Period',
+          html`${instant(place, invoice.periodStart)} to ${instant(place, invoice.periodEnd)}`,
+        ],
+    ['Issued', instant(place, invoice.issuedAt)],
+    ['Due', instant(place, invoice.dueAt)],
+    ['Paid', instant(place, invoice.paidAt)],
+    ['Tries to collect it', String(invoice.attempts)],
+  ])}
+  ${section('Lines', lineTable(place, invoice))} ${totals(invoice)}
+  ${
+    payment === null
+      ? null
+      : section(
+          'Payment',
+          html`<p>
+            ${link(place, `/payments/${payment.id}`, instant(place, payment.createdAt))}
+            ${money(payment.amount, payment.currency)} ${badge(payment.status)}
+          </p>`,
+        )
+  }`;
+}
+
+function totals(invoice: Invoice): Html {
+  const { currency, amountChargedBack } = invoice;
+  const some = (name: string, amount: string, sign = '') =>
+    isNone(amount) ? null : ([name, money(sign + amount, currency)] as const);
+  return facts([
+    ['Subtotal', money(invoice.subtotal, currency)],
+    some('Discount', invoice.discountTotal, '-'),
+    some('Tax', invoice.taxTotal),
+    ['Total', money(invoice.total, currency)],
+    ['Paid', money(invoice.amountPaid, currency)],
+    some('Refunded', invoice.amountRefunded),
+    some('Charged back', amountChargedBack ?? '0'),
+    ['Still due', money(invoice.amountDue, currency)],
+  ]);
+}
+
+export function invoiceForm(place: Place): Html {
+  const line = (at: number) => {
+    const one = (name: string, label: string) =>
+      field(place, { name: `lines.${at}.${name}`, label, maxlength: 500 });
+    return html`<div class="tier">
+      ${one('description', `Line ${at + 1}`)} ${one('quantity', 'Quantity')}
+      ${one('unit_amount', 'Unit price')}
+    </div>`;
+  };
+  const fields = [
+    field(place, {
+      name: 'customer',
+      label: 'Customer: e-mail, id or your id',
+      value: place.query.get('customer') ?? '',
+      isRequired: true,
+    }),
+    field(place, { name: 'currency', label: 'Currency', value: 'USD', maxlength: 3 }),
+    html`<fieldset class="stack">
+      <legend>Lines</legend>
+      <p class="hint">Rows that are left empty do not count.</p>
+      ${Array.from({ length: LINE_ROWS }, (_, at) => line(at))}
+    </fieldset>`,
+    field(place, { name: 'due_at', label: `Due, in ${place.zone}`, type: 'datetime-local' }),
+  ];
+  return html`${heading('Bill a customer', {
+      under: 'It is a draft first, which can be read before it is issued.',
+    })}
+    ${form(place, { to: place.path, submit: 'Make the draft', fields })}
+    <p>${button(place, '/invoices', 'Leave it')}</p>`;
+}

@@ -1,0 +1,34 @@
+// The dashboard's one script: parts of a page that change by themselves are kept as they are now.
+//
+// How it works: where a page has elements with `data-live`, the page itself is asked for every two
+// seconds while it is looked at, and each such element is replaced by its new self, by id. Without
+// the script the page shows what it was loaded with.
+import type { Script } from '../layout.ts';
+
+const TEXT = `(() => {
+  'use strict';
+  const EVERY_MS = 1500;
+  const parts = () => document.querySelectorAll('[data-live][id]');
+  if (parts().length === 0) return;
+  let isAsking = false;
+  setInterval(async () => {
+    if (isAsking || document.hidden) return;
+    isAsking = true;
+    try {
+      const reply = await fetch(location.href, { headers: { 'x-live': '1' }, redirect: 'error' });
+      if (reply.ok) {
+        const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html');
+        for (const part of parts()) {
+          const next = fresh.getElementById(part.id);
+          // What is open or has the focus is left alone.
+          if (next && next.innerHTML !== part.innerHTML && !part.contains(document.activeElement) && !part.querySelector('details[open]')) part.replaceWith(next);
+        }
+      }
+    } catch {}
+    isAsking = false;
+  }, EVERY_MS);
+})();`;
+
+const hash = new Bun.CryptoHasher('sha256').update(TEXT).digest('base64');
+
+export const LIVE_SCRIPT: Script = { text: TEXT, source: `'sha256-${hash}'`, asks: true };

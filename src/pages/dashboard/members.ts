@@ -1,0 +1,172 @@
+// The members of an organisation, who is invited, and what is asked of them. Both modes share them.
+import type { Invitation, Member, Security } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  badge,
+  button,
+  checkbox,
+  code,
+  facts,
+  field,
+  form,
+  heading,
+  instant,
+  pager,
+  section,
+  select,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+
+type Rows<T> = { readonly data: readonly T[]; readonly hasMore: boolean };
+
+const ROLES = [
+  { value: 'read_only', label: 'read-only: looks' },
+  { value: 'support', label: 'support: helps customers, and refunds' },
+  { value: 'admin', label: 'admin: all but owners, the processor and security' },
+  { value: 'owner', label: 'owner: everything' },
+];
+
+const roleName = (role: string): string => role.replace('_', '-');
+
+export function membersPage(
+  place: Place,
+  of: {
+    readonly members: Rows<Member>;
+    readonly invitations: Rows<Invitation>;
+    readonly security: Security;
+  },
+): Html {
+  const { members, invitations, security } = of;
+  const invite = place.may('createInvitation')
+    ? [button(place, '/settings/invitations/new', 'Invite somebody', false)]
+    : [];
+  return html`${heading('Members', { under: 'The same in test and live mode.', actions: invite })}
+  ${table({
+    caption: 'Members, newest first',
+    columns: ['Name', 'E-mail', 'Role', 'Second factor', 'Since', 'Actions'],
+    rows: members.data.map((member) => [
+      html`<bdi>${member.name}</bdi>`,
+      html`<bdi>${member.email}</bdi>`,
+      roleName(member.role),
+      member.secondFactor ? 'enrolled' : 'none',
+      instant(place, member.createdAt),
+      memberActions(place, member),
+    ]),
+    empty: 'There is no member yet.',
+  })}
+  ${pager(place, { hasMore: members.hasMore, last: members.data.at(-1)?.id })}
+  ${section('Invitations', invitationsOf(place, invitations))}
+  ${section(
+    'Security',
+    facts([
+      [
+        'A second factor',
+        security.requireSecondFactor ? 'every member must have one' : 'as each likes',
+      ],
+      [
+        'A code is asked for again',
+        `in live mode, before a refund above ${security.refundStepUpAmount}`,
+      ],
+    ]),
+    place.may('updateSecurity') ? [button(place, '/settings/security', 'Change')] : [],
+  )}`;
+}
+
+function memberActions(place: Place, { id, email }: Member): Html {
+  const to = (action: string, text: string) =>
+    html`<a class="button quiet" href="${place.base}/settings/members/${id}${action}"
+      >${text}<span class="away"> ${email}</span></a
+    >`;
+  return html`<span class="actions"
+    >${place.may('updateMember') ? to('', 'Change') : null}
+    ${place.may('removeMember') ? to('/remove', 'Remove') : null}</span
+  >`;
+}
+
+function invitationsOf(place: Place, { data }: Rows<Invitation>): Html {
+  return table({
+    caption: 'Invitations, newest first',
+    columns: ['E-mail', 'Role', 'State', 'By', 'Ends', 'Actions'],
+    rows: data.map(({ id, email, role, status, invitedBy, expiresAt }) => [
+      html`<bdi>${email}</bdi>`,
+      roleName(role),
+      badge(status),
+      invitedBy === null ? 'a key' : html`<bdi>${invitedBy}</bdi>`,
+      instant(place, expiresAt),
+      status === 'open' && place.may('revokeInvitation')
+        ? html`<a class="button quiet" href="${place.base}/settings/invitations/${id}/revoke"
+            >Withdraw<span class="away"> ${email}</span></a
+          >`
+        : null,
+    ]),
+    empty: 'Nobody is invited.',
+  });
+}
+
+export function memberPage(place: Place, { id, name, email, role, secondFactor }: Member): Html {
+  return html`${heading(html`<bdi>${name}</bdi>`, { under: html`<bdi>${email}</bdi>` })}
+  ${facts([
+    ['Id', code(id)],
+    ['Second factor', secondFactor ? 'enrolled' : 'none'],
+  ])}
+  ${form(place, {
+    to: `/settings/members/${id}`,
+    submit: 'Change the role',
+    fields: [select(place, { name: 'role', label: 'Role', value: role, options: ROLES })],
+  })}`;
+}
+
+export function invitePage(place: Place): Html {
+  return html`${heading('Invite somebody', { under: 'A link is mailed. It holds for a week.' })}
+  ${form(place, {
+    to: '/settings/invitations/new',
+    submit: 'Invite',
+    fields: [
+      field(place, {
+        name: 'email',
+        label: 'E-mail',
+        type: 'email',
+        isRequired: true,
+        maxlength: 254,
+      }),
+      select(place, { name: 'role', label: 'Role', options: ROLES }),
+    ],
+  })}`;
+}
+
+/** Where no mail is sent: the invitation waits for who signs in as that user. */
+export function notMailedPage(place: Place, email: string): Html {
+  const { id } = place.organisation;
+  return html`${heading('The invitation is made')}
+    <p>
+      No mails are sent here. A user who exists finds it under "Your account". For somebody new an
+      operator makes the user, with a link that signs in:
+    </p>
+    <p><code>bun run admin user create --org ${id} --email ${email}</code></p>
+    <p>${button(place, '/settings/members', 'To the members', false)}</p>`;
+}
+
+export function securityPage(place: Place, security: Security): Html {
+  return html`${heading('Security', { under: 'For all members, in test and live mode.' })}
+  ${form(place, {
+    to: '/settings/security',
+    submit: 'Change it',
+    fields: [
+      checkbox(place, {
+        name: 'require_second_factor',
+        label: 'Every member must have a second factor',
+        isChecked: security.requireSecondFactor,
+        hint: 'Who has none can enroll one, and do nothing else.',
+      }),
+      field(place, {
+        name: 'refund_step_up_amount',
+        label: 'Ask for a code again before a refund above',
+        value: security.refundStepUpAmount,
+        hint: 'In live mode. Of any currency: 100.00.',
+        isRequired: true,
+        maxlength: 17,
+      }),
+    ],
+  })}`;
+}

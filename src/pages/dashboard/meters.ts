@@ -1,0 +1,137 @@
+// Meters: what is counted, and how.
+import type { Meter } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import {
+  badge,
+  button,
+  code,
+  facts,
+  faultNotice,
+  field,
+  form,
+  heading,
+  instant,
+  link,
+  pager,
+  select,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { catalogueLinks } from './products.ts';
+import { optionsOf } from './words.ts';
+
+export const AGGREGATIONS: readonly Meter['aggregation'][] = [
+  'sum',
+  'count',
+  'max',
+  'last',
+  'unique',
+];
+export const METER_STATUSES: readonly Meter['status'][] = ['active', 'archived'];
+
+export function metersPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly Meter[]; readonly hasMore: boolean },
+): Html {
+  return html`${heading('Meters', {
+    actions: [
+      ...catalogueLinks(place),
+      place.may('createMeter') ? button(place, '/meters/new', 'New meter', false) : null,
+    ],
+  })}
+  ${faultNotice(place)}
+  ${table({
+    caption: 'Meters, newest first',
+    columns: ['Slug', 'Name', 'Counts', 'Unit', 'State', 'Since'],
+    rows: data.map((meter) => [
+      link(place, `/meters/${meter.id}`, code(meter.slug)),
+      meter.name,
+      meter.aggregation,
+      meter.unit,
+      badge(meter.status),
+      instant(place, meter.createdAt),
+    ]),
+    empty: 'Nothing is counted yet.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+export function meterPage(place: Place, meter: Meter): Html {
+  const at = `/meters/${meter.id}`;
+  return html`${heading(meter.name, {
+    under: html`${badge(meter.status)} ${code(meter.slug)}`,
+    actions: [
+      place.may('updateMeter') ? button(place, `${at}/edit`, 'Change') : null,
+      place.may('deleteMeter') ? button(place, `${at}/delete`, 'Delete') : null,
+    ],
+  })}
+  ${facts([
+    ['Id', code(meter.id)],
+    ['Description', meter.description],
+    ['Event name', code(meter.eventName)],
+    ['Counts', meter.aggregation],
+    ['Value from', meter.valueProperty],
+    ['Unique by', meter.uniqueProperty],
+    ['Unit', meter.unit],
+    ['Decimals', String(meter.scale)],
+    ['Since', instant(place, meter.createdAt)],
+    ...Object.entries(meter.metadata).map(([name, text]) => [name, text] as const),
+  ])}`;
+}
+
+export function meterForm(place: Place, meter: Meter | null): Html {
+  const shown = [
+    field(place, { name: 'name', label: 'Name', value: meter?.name ?? '' }),
+    field(place, {
+      name: 'description',
+      label: 'Description',
+      value: meter?.description ?? '',
+      maxlength: 1000,
+    }),
+    field(place, {
+      name: 'unit',
+      label: 'Unit',
+      value: meter?.unit ?? '',
+      hint: 'Such as calls.',
+      maxlength: 40,
+    }),
+  ];
+  if (meter !== null) {
+    const status = select(place, {
+      name: 'status',
+      label: 'State',
+      value: meter.status,
+      options: optionsOf(METER_STATUSES),
+    });
+    return html`${heading(`Change ${meter.name}`)}
+      ${form(place, { to: place.path, submit: 'Save', fields: [...shown, status] })}
+      <p>${button(place, `/meters/${meter.id}`, 'Leave it')}</p>`;
+  }
+  const fixed = [
+    field(place, {
+      name: 'slug',
+      label: 'Slug',
+      hint: 'What calls name it by: a-z, 0-9, _ and -. It stays.',
+      isRequired: true,
+      maxlength: 64,
+    }),
+    ...shown,
+    select(place, {
+      name: 'aggregation',
+      label: 'Counts',
+      options: optionsOf(AGGREGATIONS),
+      hint: 'How the events of a period become its consumption. It stays.',
+    }),
+    field(place, {
+      name: 'event_name',
+      label: 'Event name',
+      hint: 'Empty: the slug. It stays.',
+    }),
+    field(place, { name: 'value_property', label: 'Value from', maxlength: 40 }),
+    field(place, { name: 'unique_property', label: 'Unique by', maxlength: 40 }),
+    field(place, { name: 'scale', label: 'Decimals of a quantity', maxlength: 2 }),
+  ];
+  return html`${heading('New meter')}
+    ${form(place, { to: place.path, submit: 'Create', fields: fixed })}
+    <p>${button(place, '/meters', 'Leave it')}</p>`;
+}

@@ -1,0 +1,198 @@
+// The catalogue: products, and what one of them costs and gives.
+import type { Price, Product, UsagePrice } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import { per } from '../checkout/summary.ts';
+import { soldUsage } from '../sold-usage.ts';
+import {
+  badge,
+  button,
+  type Cell,
+  code,
+  facts,
+  faultNotice,
+  filters,
+  filterSelect,
+  heading,
+  instant,
+  link,
+  money,
+  pager,
+  quantity,
+  section,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { type Plan, pricePreview, soldOf } from './pricing.ts';
+import { optionsOf, words } from './words.ts';
+
+export const PRODUCT_STATUSES: readonly Product['status'][] = ['active', 'unpublished', 'archived'];
+
+/** Where a buy link opens a checkout. */
+const buyLink = ({ slug }: Product): string => `/buy-links/${slug}/checkout`;
+
+/** The parts of the catalogue, from each of them. */
+export function catalogueLinks(place: Place): (Html | null)[] {
+  return [
+    button(place, '/products', 'Products'),
+    place.may('listMeters') ? button(place, '/meters', 'Meters') : null,
+    place.may('listDiscounts') ? button(place, '/discounts', 'Discounts') : null,
+  ];
+}
+
+export function productsPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly Product[]; readonly hasMore: boolean },
+): Html {
+  const canCreate = place.may('createProduct');
+  return html`${heading('Products', {
+    actions: [
+      ...catalogueLinks(place),
+      canCreate ? button(place, '/products/new', 'New product', false) : null,
+    ],
+  })}
+  ${faultNotice(place)}
+  ${filters([
+    filterSelect(place, {
+      name: 'status',
+      label: 'State',
+      options: optionsOf(PRODUCT_STATUSES, 'All'),
+    }),
+  ])}
+  ${table({
+    caption: 'Products, newest first',
+    columns: ['Name', 'State', 'Prices', 'Slug', 'Since'],
+    rows: data.map((product) => [
+      link(place, `/products/${product.id}`, product.name),
+      badge(product.status),
+      pricesOf(product),
+      code(product.slug),
+      instant(place, product.createdAt),
+    ]),
+    empty: 'No product is like that.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+/** Those that can be bought. */
+function pricesOf({ prices }: Product): Cell {
+  const active = prices.filter(({ status }) => status === 'active');
+  return html`${active.map((price, at) => html`${at === 0 ? null : ', '}${costOf(price)}`)}`;
+}
+
+/** "$30.00 per month, 14 days free". */
+function costOf({ amount, currency, interval, intervalCount, trialDays = 0 }: Price): Html {
+  const every = interval === undefined ? null : ` ${per({ interval, count: intervalCount ?? 1 })}`;
+  const free = trialDays === 0 ? null : `, ${trialDays} days free`;
+  return html`${money(amount, currency)}${every}${free}`;
+}
+
+export type ProductView = Omit<Plan, 'usagePrices'> & {
+  readonly product: Product;
+  readonly usagePrices: readonly UsagePrice[];
+};
+
+export function productPage(place: Place, view: ProductView): Html {
+  const { product } = view;
+  const at = `/products/${product.id}`;
+  const isSold = product.status === 'active';
+  return html`${heading(product.name, {
+    under: html`${badge(product.status)} ${code(product.id)}`,
+    actions: [
+      isSold && place.may('createCheckout') ? button(place, `${at}/buy`, 'Sell it', false) : null,
+      place.may('updateProduct') ? button(place, `${at}/edit`, 'Change') : null,
+      !isSold && place.may('publishProduct') ? button(place, `${at}/publish`, 'Publish') : null,
+      product.status !== 'archived' && place.may('archiveProduct')
+        ? button(place, `${at}/archive`, 'Archive')
+        : null,
+    ],
+  })}
+  ${facts([
+    ['Description', product.description === '' ? null : product.description],
+    ['Slug', code(product.slug)],
+    ['Buy link', isSold ? code(`POST ${buyLink(product)}`) : null],
+    ['Since', instant(place, product.createdAt)],
+    ...Object.entries(product.metadata).map(([name, text]) => [name, text] as const),
+  ])}
+  ${section('Prices', priceTable(place, product), [
+    place.may('createPrice') ? button(place, `${at}/prices/new`, 'Add a price') : null,
+  ])}
+  ${section('Entitlements', entitlementTable(place, view), [
+    place.may('attachFeature') ? button(place, `${at}/entitlements/new`, 'Add a feature') : null,
+  ])}
+  ${section('Usage prices', usagePriceTable(place, view), [
+    place.may('createUsagePrice')
+      ? button(place, `${at}/usage-prices/new`, 'Add a usage price')
+      : null,
+  ])}
+  ${previews(place, view)}`;
+}
+
+function priceTable(place: Place, { id, prices }: Product): Html {
+  return table({
+    caption: 'Prices, active ones first',
+    columns: ['Price', 'Kind', 'State', 'Since', 'Id', ''],
+    rows: prices.map((price) => [
+      costOf(price),
+      words(price.type),
+      badge(price.status),
+      instant(place, price.createdAt),
+      code(price.id),
+      price.status === 'active' && place.may('archivePrice')
+        ? link(place, `/products/${id}/prices/${price.id}/archive`, 'Archive')
+        : null,
+    ]),
+    empty: 'It has no price yet, so nobody can buy it.',
+  });
+}
+
+function entitlementTable(place: Place, { product, entitlements }: ProductView): Html {
+  return table({
+    caption: 'What it gives',
+    columns: ['Feature', 'Kind', { label: 'Limit', isNumber: true }, 'Given', 'Beyond it', ''],
+    rows: entitlements.map((each) => [
+      link(place, `/meters/${each.meterId}`, code(each.featureKey)),
+      each.type,
+      each.type === 'boolean' ? null : quantity(each.limit),
+      each.resetInterval === 'never' ? 'once' : `each ${each.resetInterval}`,
+      each.overageAllowed ? 'allowed' : 'denied',
+      place.may('detachFeature')
+        ? link(place, `/products/${product.id}/entitlements/${each.id}/detach`, 'Detach')
+        : null,
+    ]),
+    empty: 'It gives no feature.',
+  });
+}
+
+function usagePriceTable(place: Place, view: ProductView): Html {
+  const { product, usagePrices } = view;
+  return table({
+    caption: 'Usage prices, newest first',
+    columns: ['Feature', 'Model', 'What it costs', 'Currency', 'State', ''],
+    rows: usagePrices.map((price) => {
+      const sold = soldOf(price, view, { interval: 'month', count: 1 });
+      return [
+        code(price.featureKey),
+        words(price.model),
+        sold === null ? null : soldUsage([sold]),
+        price.currency,
+        badge(price.status),
+        price.status === 'active' && place.may('archiveUsagePrice')
+          ? link(place, `/products/${product.id}/usage-prices/${price.id}/archive`, 'Archive')
+          : null,
+      ];
+    }),
+    empty: 'Usage beyond what is included is not sold.',
+  });
+}
+
+function previews(place: Place, view: ProductView): Html | null {
+  const usagePrices = view.usagePrices.filter(({ status }) => status === 'active');
+  const active = view.product.prices.filter(({ status }) => status === 'active');
+  if (active.length === 0) return null;
+  return section(
+    'As the buyer sees it',
+    html`<div class="previews">
+      ${active.map((price) => pricePreview(place, price, { ...view, usagePrices }))}
+    </div>`,
+  );
+}

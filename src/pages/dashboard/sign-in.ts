@@ -1,0 +1,213 @@
+// Pages on the way in: asking for a link, using it, an invitation, the second factor.
+import { type Html, html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { plainPage } from './frame.ts';
+
+/** A field of a page that has no organisation. */
+function field(of: {
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'email' | 'text';
+  readonly value?: string;
+  readonly autocomplete: string;
+  readonly maxlength: number;
+  readonly hint?: string;
+  readonly isCode?: true;
+}): Html {
+  const { name, label, type, value = '', autocomplete, maxlength, hint, isCode } = of;
+  return html`<div class="field">
+    <label for="f-${name}">${label}</label>
+    ${hint === undefined ? null : html`<small class="hint" id="f-${name}-hint">${hint}</small>`}
+    <input
+      id="f-${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      maxlength="${maxlength}"
+      autocomplete="${autocomplete}"
+      autocapitalize="off"
+      spellcheck="false"
+      required
+      ${isCode === true ? html`dir="ltr"` : null}
+      ${hint === undefined ? null : html`aria-describedby="f-${name}-hint"`}
+    />
+  </div>`;
+}
+
+/** What went wrong. It takes the focus. */
+function refusal(text: string | null): Html | null {
+  if (text === null) return null;
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus><p>${text}</p></div>`;
+}
+
+/** A form; `action` is a path of ours. */
+export function plainForm(of: {
+  readonly action: string;
+  readonly submit: string;
+  readonly hidden?: Readonly<Record<string, string | null>>;
+  readonly fields?: readonly (Html | null)[];
+  readonly kind?: '' | ' quiet' | ' grave';
+}): Html {
+  const { action, submit, hidden = {}, fields = [], kind = '' } = of;
+  const values = Object.entries(hidden).filter(([, value]) => value !== null);
+  return html`<form method="post" action="${action}" class="stack">
+    ${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${fields}
+    <button class="button${kind}">${submit}</button>
+  </form>`;
+}
+
+export type SignInView = {
+  /** Where to after the sign-in; null for the start. */
+  readonly to: string | null;
+  readonly mails: boolean;
+  readonly hasOidc: boolean;
+  readonly email: string;
+  readonly refusal: string | null;
+};
+
+export function signInPage({ to, mails, hasOidc, email, refusal: why }: SignInView): Page {
+  const asking = plainForm({
+    action: '/dashboard/sign-in',
+    submit: 'Mail me a link',
+    hidden: { to },
+    fields: [
+      field({
+        name: 'email',
+        label: 'E-mail',
+        type: 'email',
+        value: email,
+        autocomplete: 'username',
+        maxlength: 254,
+        hint: 'A link that signs you in is sent there. It works once, within 15 minutes.',
+      }),
+    ],
+  });
+  const then = to === null ? '' : `?to=${encodeURIComponent(to)}`;
+  const content = html`${refusal(why)} ${mails ? asking : NO_MAILS}
+  ${
+    hasOidc
+      ? html`<p>
+          <a class="button quiet" href="/dashboard/oidc${then}">Sign in with your organization</a>
+        </p>`
+      : null
+  }`;
+  return plainPage({ title: 'Sign in', content });
+}
+
+const NO_MAILS = html`<p>
+    No mails are sent here. An operator of this service prints a link that signs you in:
+  </p>
+  <p><code>bun run admin user create --org ID --email you@example.com</code></p>`;
+
+/** The same, whether the address is known or not. */
+export function linkMailedPage(email: string): Page {
+  const content = html`<p role="status">
+      If <bdi>${email}</bdi> belongs to a user, a link is on its way there. It works once, within 15
+      minutes.
+    </p>
+    <p><a class="button quiet" href="/dashboard/sign-in">Back</a></p>`;
+  return plainPage({ title: 'Look into your mails', content });
+}
+
+/** Programs that read mails follow links, so the link alone does not sign in. */
+export function useLinkPage(of: {
+  readonly action: string;
+  readonly email: string;
+  readonly to: string | null;
+}): Page {
+  const { action, email, to } = of;
+  const content = html`<p>
+      You are about to sign in as <strong><bdi>${email}</bdi></strong
+      >.
+    </p>
+    ${plainForm({ action, submit: 'Sign in', hidden: { to } })}`;
+  return plainPage({ title: 'Sign in', content });
+}
+
+export function deadLinkPage(): Page {
+  const content = html`<p>It was used, is older than 15 minutes, or was not copied as a whole.</p>
+    <p><a class="button" href="/dashboard/sign-in">Ask for another one</a></p>`;
+  return plainPage({ title: 'This link does not sign in', content });
+}
+
+/** The browser has no cookie after a sign-in. */
+export function noCookiePage(): Page {
+  const content = html`<p>
+      Your browser did not keep the sign-in. It does so over https, and on this machine itself: not
+      over plain http from another one, and not where cookies are switched off.
+    </p>
+    <p><a class="button" href="/dashboard/sign-in">Try again</a></p>`;
+  return plainPage({ title: 'You are not signed in', content });
+}
+
+export function codePage(of: {
+  readonly formToken: string;
+  readonly to: string;
+  readonly refusal: string | null;
+}): Page {
+  const { formToken, to, refusal: why } = of;
+  const content = html`${refusal(why)}
+  ${plainForm({
+    action: '/dashboard/second-factor',
+    submit: 'Go on',
+    hidden: { _token: formToken, to },
+    fields: [
+      field({
+        name: 'code',
+        label: 'Code',
+        type: 'text',
+        autocomplete: 'one-time-code',
+        maxlength: 40,
+        hint: 'The six digits that your authenticator app shows, or a recovery code.',
+        isCode: true,
+      }),
+    ],
+  })}
+  ${plainForm({
+    action: '/dashboard/sign-out',
+    submit: 'Sign out',
+    hidden: { _token: formToken },
+    kind: ' quiet',
+  })}`;
+  return plainPage({ title: 'Your second factor', content });
+}
+
+export function invitationPage(of: {
+  readonly action: string;
+  readonly organisation: string;
+  readonly role: string;
+  readonly email: string;
+  /** Whether it makes a user, who is asked for a name. */
+  readonly isNew: boolean;
+}): Page {
+  const { action, organisation, role, email, isNew } = of;
+  const name = field({
+    name: 'name',
+    label: 'Your name',
+    type: 'text',
+    autocomplete: 'name',
+    maxlength: 255,
+  });
+  const content = html`<p>
+      <bdi>${email}</bdi> is invited to the dashboard of <strong><bdi>${organisation}</bdi></strong
+      >, as ${role.replace('_', '-')}.
+    </p>
+    ${plainForm({
+      action,
+      submit: 'Join',
+      fields: [isNew ? name : null],
+    })}`;
+  return plainPage({ title: 'An invitation', content });
+}
+
+export function toldPage(of: {
+  readonly title: string;
+  readonly text: string;
+  readonly next: { readonly href: string; readonly label: string };
+}): Page {
+  const { title, text, next } = of;
+  const content = html`<p>${text}</p>
+    <p><a class="button" href="${next.href}">${next.label}</a></p>`;
+  return plainPage({ title, content });
+}

@@ -1,0 +1,228 @@
+// Subscriptions: their state, what comes next, what happened.
+import type { Action } from '../../../ledger/subscriptions/transitions.ts';
+import type { Event, Invoice, Subscription, UpcomingInvoice } from '../../client/types.ts';
+import type { OperationId } from '../../client/operations.ts';
+import { type Html, html } from '../html.ts';
+import { lineTable } from './invoice-lines.ts';
+import {
+  badge,
+  button,
+  code,
+  facts,
+  faultNotice,
+  filterField,
+  filters,
+  filterSelect,
+  heading,
+  instant,
+  link,
+  money,
+  pager,
+  section,
+  table,
+} from './parts.ts';
+import type { Place } from './place.ts';
+import { optionsOf, words } from './words.ts';
+
+export const SUBSCRIPTION_STATUSES: readonly Subscription['status'][] = [
+  'active',
+  'paused',
+  'canceled',
+];
+
+export function subscriptionsPage(
+  place: Place,
+  { data, hasMore }: { readonly data: readonly Subscription[]; readonly hasMore: boolean },
+): Html {
+  return html`${heading('Subscriptions', {
+    actions: [place.may('listInvoices') ? button(place, '/dunning', 'Unpaid') : null],
+  })}
+  ${faultNotice(place)}
+  ${filters([
+    filterSelect(place, {
+      name: 'status',
+      label: 'State',
+      options: optionsOf(SUBSCRIPTION_STATUSES, 'All'),
+    }),
+    filterField(place, {
+      name: 'customer',
+      label: 'Customer: e-mail, id or your id',
+      type: 'search',
+    }),
+  ])}
+  ${table({
+    caption: 'Subscriptions, newest first',
+    columns: ['Plan', 'Customer', 'State', 'Period ends', 'Since'],
+    rows: data.map((subscription) => [
+      link(place, `/subscriptions/${subscription.id}`, subscription.planName),
+      customerOf(place, subscription),
+      stateOf(subscription),
+      instant(place, subscription.currentPeriodEnd),
+      instant(place, subscription.createdAt),
+    ]),
+    empty: 'No subscription is like that.',
+  })}
+  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+}
+
+function customerOf(
+  place: Place,
+  { customerId, customerEmail }: Pick<Subscription, 'customerId' | 'customerEmail'>,
+): Html {
+  return link(place, `/customers/${customerId}`, customerEmail ?? code(customerId));
+}
+
+function stateOf({ status, overdueState, cancelAtPeriodEnd }: Subscription): Html {
+  return html`${badge(status)}
+  ${overdueState === 'clear' ? null : badge(overdueState === 'blocked' ? 'blocked' : 'past_due')}
+  ${cancelAtPeriodEnd ? html`<small>ends</small>` : null}`;
+}
+
+type Offer = {
+  readonly action: Action;
+  readonly path: string;
+  readonly label: string;
+  readonly needs: OperationId;
+};
+
+/** In the order in which they stand on the page. */
+const OFFERS: readonly Offer[] = [
+  { action: 'end_trial', path: 'end-trial', label: 'End the trial', needs: 'endTrial' },
+  { action: 'change', path: 'change', label: 'Change the plan', needs: 'changeSubscription' },
+  { action: 'pause', path: 'pause', label: 'Pause', needs: 'pauseSubscription' },
+  { action: 'resume', path: 'resume', label: 'Resume', needs: 'resumeSubscription' },
+  {
+    action: 'uncancel',
+    path: 'uncancel',
+    label: 'Take the cancellation back',
+    needs: 'uncancelSubscription',
+  },
+  { action: 'cancel', path: 'cancel', label: 'Cancel', needs: 'cancelSubscription' },
+];
+
+export type SubscriptionView = {
+  readonly subscription: Subscription;
+  /** What would change something, and is legal. */
+  readonly actions: readonly Action[];
+  /** null after its end. */
+  readonly upcoming: UpcomingInvoice | null;
+  readonly open: readonly Invoice[];
+  readonly events: readonly Event[];
+};
+
+export function subscriptionPage(place: Place, view: SubscriptionView): Html {
+  const { subscription, actions, upcoming, open, events } = view;
+  const { id, productId } = subscription;
+  const offers = OFFERS.filter(({ action, needs }) => actions.includes(action) && place.may(needs));
+  return html`${heading(subscription.planName, {
+    under: html`${stateOf(subscription)} ${code(id)}`,
+    actions: offers.map(({ path, label }) => button(place, `/subscriptions/${id}/${path}`, label)),
+  })}
+  ${facts([
+    ['Customer', customerOf(place, subscription)],
+    ['Product', link(place, `/products/${productId}`, code(productId))],
+    ['Quantity', String(subscription.quantity)],
+    [
+      'Period',
+      html`${instant(place, subscription.currentPeriodStart)} to
+      ${instant(place, subscription.currentPeriodEnd)}`,
+    ],
+    optional('Trial until', instant(place, subscription.trialEnd)),
+    optional('Ends', instant(place, subscription.cancellationEffectiveAt)),
+    optional('Paused', instant(place, subscription.pausedAt)),
+    optional('Resumes', instant(place, subscription.resumesAt)),
+    optional('Ended', instant(place, subscription.endedAt)),
+    ['Since', instant(place, subscription.createdAt)],
+    ...Object.entries(subscription.metadata).map(([name, text]) => [name, text] as const),
+  ])}
+  ${open.length === 0 ? null : section('What is owed', openTable(place, open))}
+  ${upcoming === null ? null : section('Next invoice', upcomingOf(place, upcoming))}
+  ${section('Timeline', timeline(place, events))}`;
+}
+
+const optional = (name: string, value: Html | null) =>
+  value === null ? null : ([name, value] as const);
+
+function openTable(place: Place, open: readonly Invoice[]): Html {
+  return table({
+    caption: 'Unpaid invoices',
+    columns: ['Invoice', { label: 'Due', isNumber: true }, 'Since', 'Tries'],
+    rows: open.map((invoice) => [
+      link(place, `/invoices/${invoice.id}`, invoice.number ?? code(invoice.id)),
+      money(invoice.amountDue, invoice.currency),
+      instant(place, invoice.dueAt),
+      String(invoice.attempts),
+    ]),
+    empty: 'Nothing is owed.',
+  });
+}
+
+export function upcomingOf(place: Place, upcoming: UpcomingInvoice): Html {
+  const { periodEnd, asOf, total, currency } = upcoming;
+  return html`<p>
+      On ${instant(place, periodEnd)}, with what was used until ${instant(place, asOf)}:
+      ${money(total, currency)}
+    </p>
+    ${lineTable(place, upcoming)}`;
+}
+
+function timeline(place: Place, events: readonly Event[]): Html {
+  return table({
+    caption: 'What happened, newest first',
+    columns: ['When', 'What', 'State then', 'Event'],
+    rows: events.map((event) => [
+      instant(place, event.timestamp),
+      words(event.type.replace('.', ' ')),
+      'status' in event.data && typeof event.data.status === 'string'
+        ? badge(event.data.status)
+        : null,
+      code(event.id),
+    ]),
+    empty: 'Events are kept for 30 days: there is none of it.',
+  });
+}
+
+/** Subscriptions that are not paid for, and what is owed. */
+export function dunningPage(
+  place: Place,
+  of: {
+    readonly rows: readonly {
+      readonly invoice: Invoice;
+      readonly subscription: Subscription | null;
+    }[];
+    readonly hasMore: boolean;
+  },
+): Html {
+  return html`${heading('Unpaid', {
+    under: 'Open invoices, newest first. Each try that fails is followed by the next one.',
+  })}
+  ${faultNotice(place)}
+  ${table({
+    caption: 'Open invoices, newest first',
+    columns: [
+      'Invoice',
+      { label: 'Owed', isNumber: true },
+      'Due',
+      { label: 'Tries', isNumber: true },
+      'Subscription',
+      'Customer',
+    ],
+    rows: of.rows.map(({ invoice, subscription }) => [
+      link(place, `/invoices/${invoice.id}`, invoice.number ?? code(invoice.id)),
+      money(invoice.amountDue, invoice.currency),
+      instant(place, invoice.dueAt),
+      String(invoice.attempts),
+      subscription === null
+        ? null
+        : html`${link(place, `/subscriptions/${subscription.id}`, subscription.planName)}
+          ${stateOf(subscription)}`,
+      subscription === null
+        ? invoice.customerId === null
+          ? null
+          : link(place, `/customers/${invoice.customerId}`, code(invoice.customerId))
+        : customerOf(place, subscription),
+    ]),
+    empty: 'Everybody has paid.',
+  })}
+  ${pager(place, { hasMore: of.hasMore, last: of.rows.at(-1)?.invoice.id })}`;
+}

@@ -1,0 +1,95 @@
+// A browser that is signed in to the dashboard, and what holds for each of its pages.
+import { expect } from 'bun:test';
+import axe from 'axe-core';
+import { mkdir } from 'node:fs/promises';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Role } from '../../src/records/members.ts';
+import { aLink, aMember } from '../http/people/tab.ts';
+import type { TestServer } from '../support/server.ts';
+
+const PATIENCE_MS = 30_000;
+
+export const PHONE = { width: 390, height: 800 };
+export const DESKTOP = { width: 1280, height: 900 };
+
+export type Seat = {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Console errors, failed scripts, and what the content security policy blocked. */
+  readonly complaints: string[];
+};
+
+export async function openSeat(
+  browser: Browser,
+  options: { readonly javaScriptEnabled?: boolean } = {},
+): Promise<Seat> {
+  const context = await browser.newContext({ ...options, viewport: PHONE });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const complaints: string[] = [];
+  // A refusal is a 4xx on purpose, and Chromium reports every one.
+  context.on('console', (message) => {
+    if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  context.on('weberror', (failure) => complaints.push(failure.error().message));
+  context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  return { context, complaints, page: await context.newPage() };
+}
+
+/** By the link of a mail and its button, as people do. */
+export async function signIn(
+  { page }: Seat,
+  server: TestServer,
+  {
+    role = 'owner',
+    organisationId = server.organisation.id,
+  }: { role?: Role; organisationId?: string } = {},
+): Promise<void> {
+  const user = await aMember(server, role, { organisationId });
+  await page.goto(server.url + (await aLink(server, user.id)));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL((url) => url.pathname.startsWith(`/dashboard/${organisationId}/`));
+}
+
+const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** What depends on the colours and the width of a page, and on nothing else. */
+export const LOOKS_ONLY = { type: 'rule', values: ['color-contrast', 'target-size'] } as const;
+
+/** Automated checks of WCAG 2.2 AA: each violation with the element that it is about. */
+export async function violationsOf(
+  page: Page,
+  runOnly: object = { type: 'tag', values: EVERYTHING },
+): Promise<string[]> {
+  const isThere = await page.evaluate("typeof axe === 'object'");
+  if (isThere !== true) await page.evaluate(axe.source);
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
+  const { violations }: axe.AxeResults = await page.evaluate(`axe.run(document, ${options})`);
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** No text has become markup. */
+export async function expectOnlyText(page: Page): Promise<void> {
+  expect(await page.title()).not.toBe('owned');
+  const made = 'img, iframe, [onload], [onerror], [onmouseover], main script, main style';
+  expect(await page.locator(made).count()).toBe(0);
+  expect(await page.locator('style').count()).toBe(1);
+}
+
+/** Where a reviewer looks at all pages: `GALLERY=1` writes them there, and so does CI. */
+const GALLERY = 'dist/gallery';
+const IS_KEPT = process.env['GALLERY'] === '1' || process.env['CI'] !== undefined;
+
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (!IS_KEPT) return;
+  await mkdir(GALLERY, { recursive: true });
+  await page.screenshot({ path: `${GALLERY}/${name}.png`, fullPage: true });
+}
+
+/** A page's path as the name of a file. */
+export function fileName(path: string): string {
+  return (
+    path
+      .replaceAll(/[:?=&]/g, '')
+      .replaceAll('/', '-')
+      .replace(/^-/, '') || 'home'
+  );
+}

@@ -1,0 +1,252 @@
+// The pages of one customer, drawn: nothing, the usual, and hostile names.
+import { expect, test } from 'bun:test';
+import type { Balance, Customer, LiveGrant, Subscription } from '../../src/client/types.ts';
+import { customerPage, type CustomerFacts } from '../../src/pages/dashboard/customer.ts';
+import {
+  correctionForm,
+  customerForm,
+  grantForm,
+  labelsForm,
+  portalLinkForm,
+  portalLinkMade,
+  spendCapForm,
+  voidGrantForm,
+} from '../../src/pages/dashboard/customer-forms.ts';
+import { customersPage } from '../../src/pages/dashboard/customers.ts';
+import type { Html } from '../../src/pages/html.ts';
+import { placeAt } from './place.ts';
+
+const HOSTILE = `"><script>alert(1)</script>'&`;
+const AT = '2026-01-01T00:00:00.000Z';
+
+const customer: Customer = {
+  id: '01976c2e-5f00-7a10-8000-000000000001',
+  externalCustomerId: 'user-1',
+  email: 'ada@example.com',
+  name: 'Ada',
+  billingAddress: {
+    line1: 'Main St 1',
+    line2: null,
+    city: 'Bonn',
+    state: null,
+    postalCode: null,
+    country: 'DE',
+  },
+  metadata: { crm: 'A-17' },
+  createdAt: AT,
+  updatedAt: AT,
+};
+
+const hostile: Customer = {
+  ...customer,
+  name: HOSTILE,
+  email: HOSTILE,
+  externalCustomerId: HOSTILE,
+  metadata: { [HOSTILE]: HOSTILE },
+};
+
+const grant = (of: Partial<LiveGrant>): LiveGrant => ({
+  id: 'grant-1',
+  meterId: 'meter',
+  featureKey: 'api-calls',
+  source: 'top_up',
+  amount: 10,
+  used: 0,
+  remaining: 10,
+  unlimited: false,
+  boolean: false,
+  effectiveAt: AT,
+  expiresAt: null,
+  renewsAt: null,
+  priority: 100,
+  resetInterval: null,
+  rollover: null,
+  overageAllowed: false,
+  suspended: null,
+  productId: null,
+  subscriptionId: null,
+  reason: null,
+  status: 'active',
+  createdAt: AT,
+  ...of,
+});
+
+const balance = (of: Partial<Balance> = {}): Balance => ({
+  customerId: customer.id,
+  externalCustomerId: null,
+  meterId: 'meter',
+  featureKey: 'api-calls',
+  balance: 8,
+  limit: 10,
+  consumed: 2,
+  remaining: 8,
+  reserved: 0,
+  overage: 0,
+  unlimited: false,
+  periodStart: AT,
+  periodEnd: null,
+  resetsAt: null,
+  updatedAt: AT,
+  breakdown: [],
+  ...of,
+});
+
+const NONE: CustomerFacts = {
+  customer: {
+    ...customer,
+    name: null,
+    email: null,
+    externalCustomerId: null,
+    billingAddress: null,
+    metadata: {},
+  },
+  features: [],
+  spendCap: null,
+  tags: [],
+  fields: [],
+  subscriptions: [],
+  payments: [],
+  invoices: [],
+};
+
+/** As words, without the markup. */
+const wordsOf = ({ text }: Html): string =>
+  text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+test('a customer who has nothing', () => {
+  const words = wordsOf(customerPage(placeAt(), NONE));
+  for (const said of [
+    'A customer',
+    'No subscription.',
+    'No payment.',
+    'No invoice.',
+    'no plan and no grant',
+  ]) {
+    expect(words).toContain(said);
+  }
+});
+
+// prettier-ignore
+const PAYERS: [string, LiveGrant[], string][] = [
+  ['the first that has something left', [grant({ remaining: 0, used: 10 }), grant({ source: 'manual', resetInterval: 'month' })], 'Allowance, each month'],
+  ['not one of the future',             [grant({ status: 'scheduled' })],                                    'nothing: it is used up, and is denied'],
+  ['not one that is paused',            [grant({ suspended: 'paused', source: 'subscription' })],            'nothing: its subscription is paused'],
+  ['not one that is blocked',           [grant({ suspended: 'blocked', source: 'subscription' })],           'nothing: its subscription is blocked until it is paid'],
+  ['past the limit where that is sold', [grant({ remaining: 0, overageAllowed: true })],                     'nothing: it is beyond the limit, which is allowed'],
+  ['whatever is unlimited',             [grant({ amount: null, remaining: null, unlimited: true })],         'Top-up'],
+];
+
+test.each(PAYERS)('who pays for the next use: %s', (_what, grants, expected) => {
+  const words = wordsOf(
+    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants }] }),
+  );
+  expect(words).toContain(`The next use is paid by ${expected}`);
+});
+
+test('what comes, in order of time', () => {
+  const grants = [
+    grant({ source: 'manual', resetInterval: 'month', renewsAt: '2026-02-03T00:00:00.000Z' }),
+    grant({ status: 'scheduled', effectiveAt: '2026-02-02T00:00:00.000Z', amount: 5 }),
+    grant({ expiresAt: '2026-02-01T00:00:00.000Z' }),
+  ];
+  const words = wordsOf(
+    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants }] }),
+  );
+  const places = ['Top-up ends', 'Top-up begins with 5', 'is given anew: 10'].map((said) =>
+    words.indexOf(said),
+  );
+  expect(places.every((at) => at > 0)).toBe(true);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test('who may only read sees no action', () => {
+  const facts = { ...NONE, customer, features: [{ balance: balance(), grants: [grant({})] }] };
+  const actions = ['/grant', '/correct', '/portal-link', '/edit', '/labels', '/spend-cap', '/void'];
+  const linked = (page: Html) => actions.filter((path) => page.text.includes(`${path}"`));
+  expect(linked(customerPage(placeAt(), facts))).toEqual(actions);
+  expect(linked(customerPage(placeAt({ may: () => false }), facts))).toEqual([]);
+  expect(
+    customersPage(placeAt({ may: () => false }), {
+      data: [customer],
+      hasMore: false,
+      last: customer.id,
+    }).text,
+  ).not.toContain('/customers/new');
+});
+
+test('a grant of a plan is not taken back by hand', () => {
+  const grants = [grant({ source: 'subscription', subscriptionId: 'sub' })];
+  const facts = { ...NONE, customer, features: [{ balance: balance(), grants }] };
+  expect(customerPage(placeAt(), facts).text).not.toContain('/void');
+});
+
+test('hostile names are text on each page', () => {
+  const place = placeAt({ query: new URLSearchParams({ search: HOSTILE, feature_key: HOSTILE }) });
+  const meters = [{ slug: HOSTILE, name: HOSTILE }] as unknown as Parameters<typeof grantForm>[2];
+  const subscription = {
+    id: 'sub',
+    planName: HOSTILE,
+    status: 'active',
+    overdueState: 'clear',
+    quantity: 2,
+    currentPeriodStart: AT,
+    currentPeriodEnd: AT,
+    trialEnd: null,
+    cancellationEffectiveAt: null,
+    resumesAt: null,
+  } as Subscription;
+  const label = {
+    id: 'label',
+    objectType: 'customer',
+    objectId: customer.id,
+    name: HOSTILE,
+    createdAt: AT,
+  } as const;
+  const field = { ...label, value: HOSTILE };
+  const cap = {
+    customerId: '',
+    externalCustomerId: null,
+    amount: '5.00',
+    currency: 'USD',
+    spent: '1.0008',
+    remaining: '3.9992',
+  };
+  const facts = {
+    ...NONE,
+    customer: hostile,
+    features: [
+      {
+        balance: balance({ featureKey: HOSTILE }),
+        grants: [grant({ featureKey: HOSTILE, reason: HOSTILE })],
+      },
+    ],
+    spendCap: cap,
+    tags: [label],
+    fields: [field],
+    subscriptions: [{ subscription, events: [] }],
+  };
+  const pages = [
+    customerPage(place, facts),
+    customersPage(place, { data: [hostile], hasMore: true, last: HOSTILE }),
+    customerForm(place, hostile),
+    customerForm(place, null),
+    grantForm(place, hostile, meters),
+    voidGrantForm(place, hostile, grant({ reason: HOSTILE })),
+    correctionForm(place, hostile, meters),
+    spendCapForm(place, hostile, cap),
+    portalLinkForm(place, hostile),
+    portalLinkMade(place, hostile, {
+      id: '',
+      customerId: '',
+      token: '',
+      url: HOSTILE,
+      createdAt: AT,
+      expiresAt: AT,
+    }),
+    labelsForm(place, hostile, { tags: [label], fields: [field] }),
+  ];
+  for (const { text } of pages) {
+    expect(text).not.toContain('<script');
+    expect(text).toContain('/dashboard/org/test/customers');
+  }
+});

@@ -1,0 +1,129 @@
+// Members, invitations and security on the dashboard: who may do what to whom.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../src/platform/ids.ts';
+import type { Role } from '../../src/records/members.ts';
+import { aMember, enrolled, placeOf } from '../http/people/tab.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { type Member, memberOf } from './member.ts';
+
+let server: TestServer;
+let owner: Member;
+let admin: Member;
+beforeAll(async () => {
+  server = await startServer();
+  owner = await memberOf(server, { role: 'owner' });
+  admin = await memberOf(server, { role: 'admin' });
+});
+afterAll(() => server.stop());
+
+const AT = '/settings/members';
+
+async function roleOf(memberId: string): Promise<Role | undefined> {
+  const [row] = await server.sql<{ role: Role }[]>`
+    select role from organisation_members where id = ${memberId}`;
+  return row?.role;
+}
+
+/** Sends what the form of a page would, past the page. */
+async function force(member: Member, path: string, fields: Record<string, string>) {
+  await member.get(AT);
+  return member.tab.post(member.base + path, { ...fields, _key: ids.next() });
+}
+
+test('an owner changes and removes a member', async () => {
+  const { memberId, email } = await aMember(server, 'support');
+  expect(await owner.read(AT)).toContain(email);
+  await owner.act(`${AT}/${memberId}`, { role: 'admin' });
+  expect(await roleOf(memberId)).toBe('admin');
+  const shown = await owner.act(`${AT}/${memberId}/remove`);
+  expect(shown.text).not.toContain(email);
+  expect(await roleOf(memberId)).toBeUndefined();
+});
+
+test('an admin makes no owner, and changes none', async () => {
+  const { memberId } = await aMember(server, 'support');
+  const { memberId: ofOwner } = await aMember(server, 'owner');
+  for (const [path, fields] of [
+    [`${AT}/${memberId}`, { role: 'owner' }],
+    [`${AT}/${ofOwner}`, { role: 'read_only' }],
+    [`${AT}/${ofOwner}/remove`, {}],
+    ['/settings/invitations/new', { email: 'friend@example.com', role: 'owner' }],
+  ] as const) {
+    const reply = await force(admin, path, fields);
+    expect([path, reply.status]).toEqual([path, 403]);
+  }
+  expect([await roleOf(memberId), await roleOf(ofOwner)]).toEqual(['support', 'owner']);
+  const security = await force(admin, '/settings/security', { refund_step_up_amount: '0' });
+  expect(security.status).toBe(403);
+  await admin.act(`${AT}/${memberId}`, { role: 'read_only' });
+  expect(await roleOf(memberId)).toBe('read_only');
+});
+
+test.each(['support', 'read_only'] as const)(
+  '%s sees the members and changes nothing',
+  async (role) => {
+    const member = await memberOf(server, { role });
+    const { memberId } = await aMember(server, 'support');
+    const page = await member.read(AT);
+    expect(page).not.toMatch(/settings\/(?:members\/|invitations\/|security)/);
+    for (const [path, fields] of [
+      [`${AT}/${memberId}`, { role: 'owner' }],
+      [`${AT}/${memberId}/remove`, {}],
+      ['/settings/invitations/new', { email: 'friend@example.com', role: 'read_only' }],
+      ['/settings/security', { refund_step_up_amount: '0' }],
+    ] as const) {
+      expect([path, (await member.get(path)).status]).toEqual([path, 403]);
+      expect([path, (await force(member, path, fields)).status]).toEqual([path, 403]);
+    }
+    expect(await roleOf(memberId)).toBe('support');
+  },
+);
+
+test("another organisation's members are not there", async () => {
+  const { memberId } = await aMember(server, 'support', { organisationId: server.other.id });
+  for (const path of [`${AT}/${memberId}`, `${AT}/${memberId}/remove`]) {
+    expect((await owner.get(path)).status).toBe(404);
+    expect((await force(owner, path, { role: 'owner' })).status).toBe(404);
+  }
+  expect(await roleOf(memberId)).toBe('support');
+});
+
+test('the last owner stays, and the page says why', async () => {
+  const last = await memberOf(server, { role: 'owner', organisationId: server.other.id });
+  const [row] = await server.sql<{ id: string }[]>`
+    select id from organisation_members
+    where organisation_id = ${server.other.id} and role = 'owner'`;
+  const refused = await last.send(`${AT}/${row!.id}/remove`);
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('keeps an owner')]);
+  expect(await roleOf(row!.id)).toBe('owner');
+});
+
+test('without a mail server an invitation says how a new user comes in, and is withdrawn', async () => {
+  const email = 'new.member@example.com';
+  const page = await owner.act('/settings/invitations/new', { email, role: 'support' });
+  expect(page.text).toContain(`user create --org ${server.organisation.id} --email ${email}`);
+  const list = await owner.read(AT);
+  const [, path = ''] = new RegExp(`"${owner.base}(/settings/invitations/[\\w-]+/revoke)"`).exec(
+    list,
+  )!;
+  await owner.act(path);
+  const [row] = await server.sql`select revoked_at from invitations where email = ${email}`;
+  expect(row!['revoked_at']).toBeDate();
+  expect((await owner.get(path.replace(/[\w-]{36}/, ids.next()))).status).toBe(404);
+});
+
+test('what is wrong with an invitation is said, with what was typed', async () => {
+  const refused = await owner.send('/settings/invitations/new', { email: 'a@b', role: 'support' });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('value="a@b"')]);
+});
+
+test('security is changed after a code alone, in test mode too', async () => {
+  const member = await memberOf(server, { role: 'owner' });
+  const asked = { refund_step_up_amount: '20' };
+  const first = await member.send('/settings/security', asked);
+  expect(placeOf(first)).toBe('/dashboard/account?enroll=1');
+  await enrolled(member.tab);
+  await member.act('/settings/security', asked);
+  const { json } = await server.call('GET', '/organization/security');
+  expect(json).toEqual({ require_second_factor: false, refund_step_up_amount: '20' });
+});

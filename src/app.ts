@@ -2,13 +2,16 @@ import { Elysia } from 'elysia';
 import type { Registry } from 'prom-client';
 import type { Clock, Ids, OrgClock, Timers } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
-import { clientAddress } from './http/edge/client-address.ts';
+import type { Acting } from './http/edge/acting.ts';
+import { clientAddress, wholeClientAddress } from './http/edge/client-address.ts';
 import type { Edge } from './http/edge/edge.ts';
 import { refuse } from './http/edge/errors.ts';
 import type { FairSql } from './http/edge/fair-sql.ts';
+import { CsvDownloads } from './http/csv-downloads.ts';
 import { UsageCsv } from './http/usage-csv.ts';
 import { createFallback, type Fallback, withFallback } from './http/edge/fallback.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
+import { auditLogRoutes } from './http/routes/audit-log.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
 import { buyLinkRoutes } from './http/routes/buy-links.ts';
@@ -19,6 +22,10 @@ import { entitlementRoutes } from './http/routes/entitlements.ts';
 import { grantRoutes } from './http/routes/grants.ts';
 import { ingestRoutes } from './http/routes/ingest.ts';
 import { trackRoutes } from './http/routes/track.ts';
+import { dashboardRoutes } from './http/dashboard/routes.ts';
+import type { Door } from './http/dashboard/door.ts';
+import type { OpenPage } from './http/dashboard/page.ts';
+import { decisionRoutes } from './http/routes/decisions.ts';
 import { customerRoutes } from './http/routes/customers.ts';
 import { documentRoutes } from './http/routes/documents.ts';
 import { deliveryRoutes } from './http/routes/deliveries.ts';
@@ -27,31 +34,36 @@ import { eventRoutes } from './http/routes/events.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
 import { invoiceLinkRoutes } from './http/routes/invoice-links.ts';
 import { invoiceRoutes } from './http/routes/invoices.ts';
+import { memberRoutes } from './http/routes/members.ts';
 import { meterRoutes } from './http/routes/meters.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
 import { organizationRoutes } from './http/routes/organization.ts';
 import { partnerRoutes } from './http/routes/partner.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
-import { payoutRoutes } from './http/routes/payouts.ts';
 import { portalRoutes } from './http/routes/portal.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { processorRoutes } from './http/routes/processors.ts';
 import { processorWebhookRoutes } from './http/routes/processor-webhooks.ts';
 import { productRoutes } from './http/routes/products.ts';
+import { reportRoutes } from './http/routes/reports.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { spendCapRoutes } from './http/routes/spend-cap.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
+import { usageRoutes } from './http/routes/usage.ts';
 import { usagePriceRoutes } from './http/routes/usage-prices.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
+import type { Denials } from './decisions/denials.ts';
 import type { EventStreams } from './event-stream/event-streams.ts';
 import type { Openings } from './payments/openings.ts';
 import type { Payments } from './payments/payments.ts';
+import type { Post } from './people/post.ts';
 import type { Changes } from './platform/postgres/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './metering/meter-catalogue.ts';
 import type { InvoiceLinks } from './invoices/links.ts';
+import type { Late } from './platform/late.ts';
 import type { KeyLocks } from './platform/postgres/key-locks.ts';
 import type { Sql } from './platform/postgres/postgres.ts';
 import type { Resolve } from './platform/net/public-url.ts';
@@ -68,6 +80,7 @@ export type OperatorsAppDeps = Pick<AppDeps, 'edge' | 'readiness' | 'registry' |
 
 export type AppDeps = {
   readonly edge: Edge;
+  readonly clients: Late<(request: Request) => string>;
   readonly sql: Sql;
   readonly lists: FairSql;
   readonly replays: FairSql;
@@ -98,26 +111,31 @@ export type AppDeps = {
   readonly processorAccounts: ProcessorAccounts;
   readonly processorWebhooks: ProcessorWebhooks;
   readonly eventStreams: EventStreams;
+  readonly acting: Acting;
+  readonly door: Door;
+  readonly openPages: readonly OpenPage[];
+  readonly post: Post;
+  readonly denials: Denials;
 };
 
 /** The whole HTTP surface. Pure: nothing here connects, listens or reads a clock. */
 export function createApp(deps: AppDeps) {
   const { edge, settings } = deps;
   let fallback: Fallback | undefined;
-  const app = new Elysia({
-    normalize: false,
-    // The edge bounds bodies, and answers in the contract's words.
-    serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER },
-  });
+  // The edge bounds bodies, and answers in the contract's words.
+  const serve = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
+  const app = new Elysia({ normalize: false, serve });
   const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
-  const addressOf = (request: Request) =>
-    clientAddress(peerOf(request), {
-      forwardedFor: request.headers.get('x-forwarded-for'),
-      hops: settings.proxyHops,
-    });
+  const forwarded = (request: Request) => ({
+    forwardedFor: request.headers.get('x-forwarded-for'),
+    hops: settings.proxyHops,
+  });
+  const addressOf = (request: Request) => clientAddress(peerOf(request), forwarded(request));
+  deps.clients.bind((request) => wholeClientAddress(peerOf(request), forwarded(request)));
   const idleAtMost = (request: Request, seconds: number): void =>
     app.server?.timeout(request, seconds);
-  const usageCsv = new UsageCsv({ ...deps, idleAtMost });
+  const downloads = new CsvDownloads({ ...deps, idleAtMost });
+  const usageCsv = new UsageCsv({ ...deps, downloads });
   const routes = () => app.routes;
   const handle = (request: Request) => app.handle(request);
   // In the order in which the document shows them.
@@ -128,9 +146,7 @@ export function createApp(deps: AppDeps) {
     grantRoutes(deps),
     balanceRoutes(deps),
     spendCapRoutes(deps),
-    checkRoutes(deps),
-    trackRoutes(deps),
-    ingestRoutes(deps),
+    ...meteringRoutes(deps),
     productRoutes(deps),
     entitlementRoutes(deps),
     usagePriceRoutes(deps),
@@ -140,7 +156,7 @@ export function createApp(deps: AppDeps) {
     payRoutes({ ...deps, addressOf }),
     embedRoutes(deps),
     paymentRoutes(deps),
-    payoutRoutes(deps),
+    reportRoutes(deps),
     subscriptionRoutes(deps),
     invoiceRoutes({ ...deps, usageCsv, appUrl: settings.appUrl }),
     invoiceLinkRoutes(deps),
@@ -154,9 +170,12 @@ export function createApp(deps: AppDeps) {
     processorRoutes(deps),
     processorWebhookRoutes({ ...deps, addressOf }),
     apiKeyRoutes(deps),
+    memberRoutes(deps),
+    auditLogRoutes({ ...deps, downloads }),
     annotationRoutes(deps),
     testClockRoutes({ ...deps, patient: (request) => idleAtMost(request, 0) }),
     sandboxRoutes(deps),
+    dashboardRoutes({ ...deps, handle, addressOf }),
     healthRoutes(deps),
     metricsRoutes({ ...deps, peerOf }),
     documentRoutes({ edge, settings, routes }),
@@ -165,6 +184,14 @@ export function createApp(deps: AppDeps) {
   for (const part of parts) app.use(part);
   return app;
 }
+
+const meteringRoutes = (deps: AppDeps) => [
+  checkRoutes(deps),
+  trackRoutes(deps),
+  ingestRoutes(deps),
+  decisionRoutes(deps),
+  usageRoutes(deps),
+];
 
 /** What operators ask of one process, where several share a port. */
 export function createOperatorsApp(deps: OperatorsAppDeps) {

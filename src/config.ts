@@ -8,6 +8,7 @@
 
 import { type Bounds, readBounds } from './platform/bounds.ts';
 import { type MailSettings, parseMailbox, parseSmtpUrl } from './platform/smtp-settings.ts';
+import { isSafeIssuer, type OidcSettings } from './platform/oidc-settings.ts';
 import { VARIABLES, type WholeNumber } from './variables.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -61,6 +62,8 @@ export interface Config {
   readonly deliverWebhooks: boolean;
   /** How mails to buyers are sent. undefined: none is owed, and none is sent. */
   readonly mail: MailSettings | undefined;
+  /** Who signs people in beside links. undefined: nobody. */
+  readonly oidc: OidcSettings | undefined;
   /** What webhook secrets and keys of processors are encrypted with. undefined: a key of our own under `dataDir`. */
   readonly secretsKey: Uint8Array | undefined;
   /** Who may read /metrics from elsewhere. undefined: nobody. */
@@ -72,6 +75,7 @@ export interface Config {
   readonly retention: {
     readonly keysDays: number;
     readonly eventsDays: number;
+    readonly denialsDays: number;
     /** 0: for good. */
     readonly usageMonths: number;
   };
@@ -85,6 +89,8 @@ export interface Config {
     readonly apiKeys: number;
     readonly processorKeys: number;
     readonly unsignedWebhooks: number;
+    readonly signIns: number;
+    readonly invitations: number;
     readonly cardAttempts: number;
   };
   /** What one organisation, customer, product, ... may have; 0 for any number. */
@@ -113,6 +119,7 @@ export type Settings = Pick<
   | 'proxyHops'
   | 'metricsToken'
   | 'mail'
+  | 'oidc'
 >;
 
 /** What is wrong with the environment: one line a variable, in `problems` and in the message. */
@@ -150,6 +157,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     node: read.node(host),
     deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? VARIABLES.DELIVER_WEBHOOKS.byDefault,
     mail: read.mail(),
+    oidc: read.oidc(),
     secretsKey: read.secretsKey(),
     metricsToken: read.metricsToken(),
     leaseMs: read.number('LEASE_MS'),
@@ -158,6 +166,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     retention: Object.freeze({
       keysDays: read.number('RETENTION_KEYS_DAYS'),
       eventsDays: read.number('RETENTION_EVENTS_DAYS'),
+      denialsDays: read.number('RETENTION_DENIALS_DAYS'),
       usageMonths: read.number('RETENTION_USAGE_MONTHS'),
     }),
     limits: Object.freeze({
@@ -169,6 +178,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       apiKeys: read.number('RATE_LIMIT_API_KEYS'),
       processorKeys: read.number('RATE_LIMIT_PROCESSOR_KEYS'),
       unsignedWebhooks: read.number('RATE_LIMIT_UNSIGNED_WEBHOOKS'),
+      signIns: read.number('RATE_LIMIT_SIGN_INS'),
+      invitations: read.number('RATE_LIMIT_INVITATIONS'),
       cardAttempts: read.number('LIMIT_CARD_ATTEMPTS'),
     }),
     bounds: readBounds((variable, bounds) => read.integer(variable, bounds)),
@@ -329,6 +340,22 @@ class Reader {
     }
     // A sender alone is harmless.
     return server === null || from === null ? undefined : Object.freeze({ server, from });
+  }
+
+  oidc(): Config['oidc'] {
+    const given = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
+    if (given.every((name) => this.text(name) === undefined)) return undefined;
+    for (const name of given) {
+      if (this.text(name) === undefined) this.#refuse(name, 'must be set: the three go together');
+    }
+    const url = this.webUrl('OIDC_ISSUER');
+    const clientId = this.text('OIDC_CLIENT_ID');
+    const clientSecret = this.text('OIDC_CLIENT_SECRET');
+    if (url === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+    const issuer = new URL(url);
+    if (isSafeIssuer(issuer)) return Object.freeze({ issuer, clientId, clientSecret });
+    this.#refuse('OIDC_ISSUER', 'must be an https URL, but on this machine');
+    return undefined;
   }
 
   secretsKey(): Config['secretsKey'] {

@@ -17,9 +17,11 @@ import { openPool } from './platform/postgres/postgres.ts';
 import { sayNoConnection } from './platform/net/reachable.ts';
 import { dropRights, isRoot } from './platform/rights.ts';
 import { loadSecretsKey } from './platform/crypto/secrets.ts';
+import { newToken } from './platform/crypto/tokens.ts';
 import { openServices } from './platform/embedded/services.ts';
 import { untilTold } from './platform/signals.ts';
-import { createDemoOrganisation } from './accounts/onboarding.ts';
+import { createDemoOrganisation, type Demo } from './accounts/onboarding.ts';
+import { signInAddress } from './people/addresses.ts';
 import { openService } from './service.ts';
 
 const DRAIN_MS_MAX = 15_000;
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
   const services = await openServices({ ...config, connectionsMax }, log);
   try {
     await migrate(services.databaseUrl);
-    const demoKey = services.embedded ? await createDemo(services.databaseUrl) : null;
+    const demo = services.embedded ? await createDemo(services.databaseUrl) : null;
     const stop =
       processes === 1
         ? await serve(config, log, services)
@@ -52,7 +54,7 @@ async function main(): Promise<void> {
     if (processes > 1 && isRoot()) {
       log.info({}, 'this process keeps the rights of root, to start nodes: it serves nobody');
     }
-    if (demoKey !== null) showDemo(config, demoKey);
+    if (demo !== null) showDemo(config, demo);
     log.info({ url: config.baseUrl, embedded: services.embedded }, 'listening');
     tellServing();
     log.info({ signal: await told }, 'draining');
@@ -110,20 +112,24 @@ async function serve(
 }
 
 /** The first start on an empty embedded database makes something to try. */
-async function createDemo(databaseUrl: string): Promise<string | null> {
+async function createDemo(databaseUrl: string): Promise<Demo | null> {
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'tollhouse demo' });
   try {
-    return await createDemoOrganisation({ sql, ids, now: clock.now() });
+    return await createDemoOrganisation({ sql, ids, now: clock.now(), newToken });
   } finally {
     await sql.end();
   }
 }
 
-function showDemo({ baseUrl }: Config, key: string): void {
+function showDemo({ baseUrl, appUrl }: Config, { testKey: key, signInToken }: Demo): void {
   console.log(`
 A demo organisation was made. Its test key is shown only this once:
 
   ${key}
+
+This link signs its owner in to the dashboard, once and within 15 minutes:
+
+  ${signInAddress(appUrl, signInToken)}
 
 Try it:
 

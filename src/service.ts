@@ -18,6 +18,7 @@ import { newToken } from './platform/crypto/tokens.ts';
 import { ids } from './platform/ids.ts';
 import { Late } from './platform/late.ts';
 import { openNames } from './platform/net/dns.ts';
+import type { Denials } from './decisions/denials.ts';
 import type { EventStreams } from './event-stream/event-streams.ts';
 import type { Changes } from './platform/postgres/changes.ts';
 import { onEach, type Sql } from './platform/postgres/postgres.ts';
@@ -26,6 +27,7 @@ import { openRedis } from './platform/redis/redis.ts';
 import { recordAddresses } from './records/installation.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { findSealedProcessorKey } from './records/processor-accounts.ts';
+import { findSealedSecondFactor } from './records/second-factors.ts';
 import { hasFormerKeys } from './records/usage-keys.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
 import { type Business, openBusiness, openOwnDelivery } from './service/business.ts';
@@ -37,7 +39,10 @@ import {
   warmConnections,
 } from './service/connections.ts';
 import { openEventStreams } from './service/event-streams.ts';
+import { openUsageFolder } from './service/usage-folder.ts';
 import { type Node, openNode } from './service/node.ts';
+import { openDenials } from './service/denials.ts';
+import { openPeople, type People } from './service/people.ts';
 import type { ServiceOptions } from './service/options.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
 import type { TestClocks } from './test-clock/test-clocks.ts';
@@ -80,7 +85,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     testClocks: new Late<TestClocks>('test clocks'),
   };
   const connections = await openConnections(options, late.ledger);
-  const { sql, changes, metrics } = connections;
+  const { sql, changes, metrics, keyLocks } = connections;
   const listeners = await openEventListeners({
     list: () => listListeners(sql),
     changes,
@@ -101,7 +106,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   metrics.watch(node.ledger, { peers: node.peers, orgClock: connections.orgClock });
   const delivery = await openOwnDelivery(options, metrics.registry);
   const eventStreams = openEventStreams(options, connections, callers);
-  const parts = { connections, node, callers, business, eventStreams };
+  const denials = openDenials(options, connections, node);
+  const people = openPeople(options, connections, { limiter, secrets });
+  const parts = { connections, node, callers, business, eventStreams, denials, people };
   const app = await openApp(options, { ...parts, limiter, signing });
   const { storage, ledger, peers } = node;
   await Promise.all([
@@ -111,6 +118,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     eventStreams.open(),
   ]);
   await ledger.open();
+  const usageFolder = openUsageFolder(options);
   const { payments, subscriptions, hints, reconciler } = business;
   const { auth, edge } = callers;
   return {
@@ -119,7 +127,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     payments,
     sql,
     changes,
-    flush: () => auth.close(),
+    async flush() {
+      await Promise.all([auth.close(), denials.flush()]);
+    },
     endStreams: () => eventStreams.end(),
     leave() {
       ledger.leave();
@@ -128,10 +138,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       await eventStreams.close();
-      const owing = [delivery, hints, reconciler, subscriptions, payments];
-      for (const part of owing) await part?.close();
-      const { keyLocks } = connections;
-      for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
+      const owing = [usageFolder, delivery, hints, reconciler, subscriptions, payments];
+      for (const part of [people.post, ...owing]) await part?.close();
+      for (const open of [ledger, peers, auth, denials, changes, keyLocks, metrics])
+        await open?.close();
       redis.disconnect();
       await Promise.all([storage.end(), endConnections(connections)]);
     },
@@ -146,6 +156,8 @@ type Parts = {
   readonly limiter: ReturnType<typeof openRateLimiter>;
   readonly signing: Awaited<ReturnType<typeof openSigning>>;
   readonly eventStreams: EventStreams;
+  readonly denials: Denials;
+  readonly people: People;
 };
 
 /** The last stage: the routes. */
@@ -154,11 +166,13 @@ async function openApp(
   {
     connections,
     node: { ledger },
-    callers: { edge },
+    callers: { edge, acting, clients },
     business,
     limiter,
     signing,
     eventStreams,
+    denials,
+    people,
   }: Parts,
 ) {
   const { settings } = options;
@@ -170,7 +184,11 @@ async function openApp(
     ...business,
     ...signing,
     edge,
+    acting,
+    ...people,
+    clients,
     eventStreams,
+    denials,
     readiness,
     ledger,
     limiter,
@@ -189,7 +207,11 @@ async function openApp(
 /** The secrets of webhooks: how they are stored, how one is made. And the links in mails. */
 async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
   const secrets = openSecrets(secretsKey);
-  const stored = await Promise.all([findSealedSecret(sql), findSealedProcessorKey(sql)]);
+  const stored = await Promise.all([
+    findSealedSecret(sql),
+    findSealedProcessorKey(sql),
+    findSealedSecondFactor(sql),
+  ]);
   checkSecrets(secrets, ...stored);
   const random = () => crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const invoiceLinks = openInvoiceLinks(secretsKey);

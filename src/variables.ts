@@ -123,6 +123,15 @@ const DELIVERY = {
   },
 } as const satisfies Chapter;
 
+const PEOPLE = {
+  OIDC_ISSUER: {
+    unset: 'none',
+    says: 'An OpenID Connect provider that signs users in to the dashboard, whose verified e-mail is that of a user here: `https://login.example.com`. It sends them back to `APP_URL` and `/dashboard/oidc/callback`.',
+  },
+  OIDC_CLIENT_ID: { unset: 'none', says: 'As the provider knows this service.' },
+  OIDC_CLIENT_SECRET: { unset: 'none', says: 'The secret of that client.' },
+} as const satisfies Chapter;
+
 const WATCH = {
   LOG_LEVEL: {
     byDefault: 'info',
@@ -146,6 +155,12 @@ const RETENTION = {
     min: 30,
     max: 3650,
     says: 'Days for which events of usage, deliveries, and unpaid checkouts and tokens that have expired are kept.',
+  },
+  RETENTION_DENIALS_DAYS: {
+    byDefault: 30,
+    min: 1,
+    max: 3650,
+    says: 'Days for which the record of denials is kept: why `/check` and `/track` said no.',
   },
   RETENTION_USAGE_MONTHS: {
     byDefault: 0,
@@ -192,6 +207,16 @@ const RATES = {
     ...A_MINUTE,
     says: 'Webhooks without a valid signature that one address may send as a payment processor. More are 429.',
   },
+  RATE_LIMIT_SIGN_INS: {
+    byDefault: 10,
+    ...A_MINUTE,
+    says: 'Links to sign in to the dashboard that one address, and for one e-mail, may ask for; and codes that one user may try.',
+  },
+  RATE_LIMIT_INVITATIONS: {
+    byDefault: 30,
+    ...A_MINUTE,
+    says: 'Invitations of one organisation, each of which is a mail.',
+  },
   LIMIT_CARD_ATTEMPTS: {
     byDefault: 10,
     ...A_MINUTE,
@@ -221,6 +246,7 @@ export const CHAPTERS: readonly { readonly title: string; readonly variables: Ch
   { title: 'What it stands on', variables: SERVICES },
   { title: 'Nodes and memory', variables: NODES },
   { title: 'Webhooks and mails', variables: DELIVERY },
+  { title: 'People', variables: PEOPLE },
   { title: 'Logs and metrics', variables: WATCH },
   { title: 'Retention, read by `bun run admin retention`', variables: RETENTION },
   { title: 'Rates, a minute; 0: any number', variables: RATES },
@@ -234,6 +260,7 @@ export const VARIABLES = {
   ...SERVICES,
   ...NODES,
   ...DELIVERY,
+  ...PEOPLE,
   ...WATCH,
   ...RETENTION,
   ...RATES,

@@ -33,6 +33,7 @@ export const OPERATIONS = {
   putCustomer: { method: 'PUT', path: '/customers/{id}', keyed: false, params: 'body' },
   updateCustomer: { method: 'PATCH', path: '/customers/{id}', keyed: false, params: 'body' },
   createGrant: { method: 'POST', path: '/customers/{id}/grants', keyed: true, params: 'body' },
+  listGrants: { method: 'GET', path: '/customers/{id}/grants', keyed: false, params: 'query' },
   voidGrant: { method: 'POST', path: '/grants/{id}/void', keyed: true, params: 'none' },
   listBalances: { method: 'GET', path: '/customers/{id}/balances', keyed: false, params: 'query' },
   putSpendCap: { method: 'PUT', path: '/customers/{id}/spend-cap', keyed: false, params: 'body' },
@@ -49,6 +50,9 @@ export const OPERATIONS = {
   trackUsage: { method: 'POST', path: '/track', keyed: true, params: 'body' },
   trackUsages: { method: 'POST', path: '/track/batch', keyed: true, params: 'body' },
   ingestEvents: { method: 'POST', path: '/events/ingest', keyed: true, params: 'body' },
+  listDecisions: { method: 'GET', path: '/decisions', keyed: false, params: 'query' },
+  getUsage: { method: 'GET', path: '/usage', keyed: false, params: 'query' },
+  listUsageEvents: { method: 'GET', path: '/usage/events', keyed: false, params: 'query' },
   createProduct: { method: 'POST', path: '/products', keyed: true, params: 'body' },
   listProducts: { method: 'GET', path: '/products', keyed: false, params: 'query', list: true },
   getProduct: { method: 'GET', path: '/products/{id}', keyed: false, params: 'none' },
@@ -125,9 +129,17 @@ export const OPERATIONS = {
     list: true,
   },
   getRefund: { method: 'GET', path: '/refunds/{id}', keyed: false, params: 'none' },
+  getOverview: { method: 'GET', path: '/reports/overview', keyed: false, params: 'none' },
   listPayouts: {
     method: 'GET',
     path: '/reports/payouts',
+    keyed: false,
+    params: 'query',
+    list: true,
+  },
+  listWebhookHealth: {
+    method: 'GET',
+    path: '/reports/webhooks',
     keyed: false,
     params: 'query',
     list: true,
@@ -343,6 +355,41 @@ export const OPERATIONS = {
     answer: 'nothing',
   },
   rotateApiKey: { method: 'POST', path: '/api-keys/{id}/rotate', keyed: true, params: 'body' },
+  listMembers: { method: 'GET', path: '/members', keyed: false, params: 'query', list: true },
+  getMember: { method: 'GET', path: '/members/{id}', keyed: false, params: 'none' },
+  updateMember: { method: 'PATCH', path: '/members/{id}', keyed: false, params: 'body' },
+  removeMember: {
+    method: 'DELETE',
+    path: '/members/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
+  createInvitation: { method: 'POST', path: '/invitations', keyed: true, params: 'body' },
+  listInvitations: {
+    method: 'GET',
+    path: '/invitations',
+    keyed: false,
+    params: 'query',
+    list: true,
+  },
+  revokeInvitation: {
+    method: 'DELETE',
+    path: '/invitations/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
+  getSecurity: { method: 'GET', path: '/organization/security', keyed: false, params: 'none' },
+  updateSecurity: { method: 'PATCH', path: '/organization/security', keyed: false, params: 'body' },
+  listAuditLog: { method: 'GET', path: '/audit-log', keyed: false, params: 'query', list: true },
+  downloadAuditLog: {
+    method: 'GET',
+    path: '/audit-log.csv',
+    keyed: false,
+    params: 'query',
+    answer: 'text',
+  },
   createTag: { method: 'POST', path: '/tags', keyed: true, params: 'body' },
   listTags: { method: 'GET', path: '/tags', keyed: false, params: 'query', list: true },
   deleteTag: {
@@ -396,4 +443,4 @@ export const STATUS_OF: Readonly<Record<ErrorType, number>> = {
 };
 
 /** The fields whose own fields callers name. */
-export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set(['metadata']);
+export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set(['before', 'after', 'metadata']);

@@ -62,6 +62,14 @@ export type Operations = {
    */
   createGrant: { args: [id: string, params: GrantCreate]; answer: Grant };
   /**
+   * What a customer may use of each feature, grant by grant
+   *
+   * By feature, and in the order in which they are used up: the first that is active, not
+   * suspended and has something left pays for what is used next. Those that begin later are
+   * there too, those that have ended are not.
+   */
+  listGrants: { args: [id: string, params?: ListGrantsQuery]; answer: LiveGrants };
+  /**
    * Take back what is left of a grant
    *
    * What was used of it stays used. Again is the same answer.
@@ -155,6 +163,39 @@ export type Operations = {
    * call itself is 400 or 413 as ever.
    */
   ingestEvents: { args: [params: IngestBody]; answer: IngestResult };
+  /**
+   * Why usage was allowed or denied
+   *
+   * Give one of `requestId`, `eventId`, `idempotencyKey` (with the customer) or `at` (with the
+   * customer). Answers the decisions, and what was in force then. A check that was allowed
+   * leaves nothing; each no leaves a row within a second, for 30 days unless the operator says
+   * otherwise. Ids and keys are found while the key counts once. `balanceBefore`,
+   * `balanceAfter` and `grants` are of that instant; what is of now says so in its name.
+   */
+  listDecisions: { args: [params?: ListDecisionsQuery]; answer: Decisions };
+  /**
+   * Usage of a feature over time
+   *
+   * In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to`
+   * are any instants, and the first and last bin are cut there. Each event is in the bin of
+   * its own time, late ones too; a bin without any has a 0. What /track, /events/ingest and
+   * the others have acknowledged is counted at once. With `group_by` each bin has a row for
+   * each group that it has, and one with `group: null` for the rest. Groups are read from the
+   * events, at most 250,000 of them, and so is a quarter of an hour that `from` or `to` cuts:
+   * where retention has dropped those events this is 400. `format=csv` answers
+   * `start,end,value,events` and with groups `group`, as text. Only `sum` and `count` meters
+   * have bins.
+   */
+  getUsage: { args: [params: GetUsageQuery]; answer: UsageSeries };
+  /**
+   * List events of usage, newest first
+   *
+   * Each as it was reported, in the order of its own time: a late one is where it belongs.
+   * With `nextCursor` the list goes on, without a gap or a repeat while others arrive. Without
+   * a filter, of all meters that there are. An event is kept as long as retention says
+   * (`RETENTION_USAGE_MONTHS`).
+   */
+  listUsageEvents: { args: [params?: ListUsageEventsQuery]; answer: UsageEvents };
   /**
    * Create a product, with its prices
    *
@@ -317,12 +358,26 @@ export type Operations = {
   /** Get a refund */
   getRefund: { args: [id: string]; answer: Refund };
   /**
+   * How the day goes, beside the same weekday a week before
+   *
+   * Revenue, usage and denials by hour in the organization's time zone; subscriptions and
+   * webhooks as they stand. Each number is read by itself, at most a moment apart.
+   */
+  getOverview: { args: []; answer: Overview };
+  /**
    * List payouts of the connected accounts, newest first
    *
    * What the processor has paid to the bank, and what each payout consists of. They are read
    * each night, with the reconciliation.
    */
   listPayouts: { args: [params?: ListPayoutsQuery]; item: Payout };
+  /**
+   * List how deliveries fare, by webhook endpoint, newest first
+   *
+   * What became of the deliveries of today and of the last seven days: of those that were made
+   * then, not of those that were sent then.
+   */
+  listWebhookHealth: { args: [params?: ListWebhookHealthQuery]; item: WebhookHealth };
   /**
    * Start a subscription by hand
    *
@@ -658,6 +713,78 @@ export type Operations = {
    */
   rotateApiKey: { args: [id: string, params?: ApiKeyRotate]; answer: ApiKeyWithText };
   /**
+   * List members, newest first
+   *
+   * Who may sign in to the dashboard of the organization, and as what.
+   */
+  listMembers: { args: [params?: ListMembersQuery]; item: Member };
+  /** Get a member */
+  getMember: { args: [id: string]; answer: Member };
+  /**
+   * Change the role of a member
+   *
+   * It holds from the member's next request on. The last owner stays one. Both modes have the
+   * same members: a key of test mode is refused.
+   */
+  updateMember: { args: [id: string, params: MemberChange]; answer: Member };
+  /**
+   * Remove a member
+   *
+   * Its sessions see nothing of the organization from now on. The last owner stays. Both modes
+   * have the same members: a key of test mode is refused.
+   */
+  removeMember: { args: [id: string]; answer: void };
+  /**
+   * Invite somebody by e-mail
+   *
+   * For 7 days; it takes the place of one that the address has. The link is in the mail alone.
+   * Both modes have the same members: a key of test mode is refused.
+   */
+  createInvitation: { args: [params: InvitationCreate]; answer: NewInvitation };
+  /** List invitations, newest first */
+  listInvitations: { args: [params?: ListInvitationsQuery]; item: Invitation };
+  /**
+   * Withdraw an invitation
+   *
+   * Its link opens nothing from now on. Again is the same. Both modes have the same members: a
+   * key of test mode is refused.
+   */
+  revokeInvitation: { args: [id: string]; answer: void };
+  /**
+   * Get what is asked of members
+   *
+   * The same in both modes.
+   */
+  getSecurity: { args: []; answer: Security };
+  /**
+   * Change what is asked of members
+   *
+   * What is left out stays as it is. It holds from the next request of each member on. A key
+   * of test mode is refused.
+   */
+  updateSecurity: { args: [params: SecurityChange]; answer: Security };
+  /**
+   * List who did what, newest first
+   *
+   * What users did, what keys did but for routine calls (usage, customers, checkouts, links to
+   * the portal, tags and custom fields), and what an operator did on the command line. A row
+   * is there before the call is answered, and stays as it is for good.
+   *
+   * `before` and `after` have the fields that changed. Secrets are left out of them, and what
+   * is long. A row of both modes is in the list of each. Of the roles, owners and admins may
+   * read it.
+   */
+  listAuditLog: { args: [params?: ListAuditLogQuery]; item: AuditLogEntry };
+  /**
+   * Download who did what
+   *
+   * The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. An
+   * apostrophe stands before text that a spreadsheet would take for a formula. An
+   * organisation's mode may have 4 downloads at a time on a node (429), and one may take 10
+   * minutes. A download that is cut off fails: it does not look complete.
+   */
+  downloadAuditLog: { args: [params?: DownloadAuditLogQuery]; answer: string };
+  /**
    * Put a tag on a customer, a subscription or an invoice
    *
    * A label: it changes nothing that the service does. The same one on the same object again
@@ -719,10 +846,70 @@ export type ListCustomersQuery = {
   after?: string;
   externalCustomerId?: string;
   email?: string;
+  /**
+   * What the address begins with, in any case. Of those, the first 1000 in alphabetical order
+   * are listed.
+   */
+  emailPrefix?: string;
+};
+
+export type ListGrantsQuery = {
+  featureKey?: string;
 };
 
 export type ListBalancesQuery = {
   featureKey?: string;
+};
+
+export type ListDecisionsQuery = {
+  /** The x-request-id of a call that was denied, or that changed something. */
+  requestId?: string;
+  /** The id that /track answered. Of any other object: `object` says what it is. */
+  eventId?: string;
+  /** A key of the customer, from a body or from a header. */
+  idempotencyKey?: string;
+  /** An instant by the organization's clock: the decisions about the customer around it. */
+  at?: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  /** Only with `at`. */
+  featureKey?: string;
+  /** Decisions on each side of `at`. */
+  limit?: number;
+};
+
+export type GetUsageQuery = {
+  /** The slug of a `sum` or `count` meter. */
+  featureKey: string;
+  /** Without a customer: of all together. */
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  /** Usage from then on. Without it: the last 24 hours, 30 days or 12 months. */
+  from?: string;
+  /** Usage before then. Without it: through the end of the present bin. */
+  to?: string;
+  bin?: 'hour' | 'day' | 'month';
+  /** The name of an IANA zone, as `Europe/Berlin`. */
+  timezone?: string;
+  /** A bin for each value that the events have under a name: `metadata.region`. */
+  groupBy?: string;
+};
+
+export type ListUsageEventsQuery = {
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  /** The slug of the meter. */
+  featureKey?: string;
+  /** Events with a time from then on. */
+  from?: string;
+  /** Events with a time before then. */
+  to?: string;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
+  limit?: number;
 };
 
 export type ListProductsQuery = {
@@ -816,6 +1003,18 @@ export type ListPayoutsQuery = {
   from?: string;
   /** Payouts that were made before then. */
   to?: string;
+};
+
+export type ListWebhookHealthQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  /** This endpoint alone. */
+  endpointId?: string;
 };
 
 export type ListSubscriptionsQuery = {
@@ -915,6 +1114,59 @@ export type ListApiKeysQuery = {
   after?: string;
 };
 
+export type ListMembersQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListInvitationsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListAuditLogQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  /** The id of the user or of the key. */
+  actor?: string;
+  actorKind?: 'user' | 'key' | 'command_line';
+  /** An operation of this document, or a command: `updateProduct`, `key create`. */
+  operation?: string;
+  objectId?: string;
+  /** What was done from then on. */
+  from?: string;
+  /** What was done before then. */
+  to?: string;
+};
+
+export type DownloadAuditLogQuery = {
+  /** The id of the user or of the key. */
+  actor?: string;
+  actorKind?: 'user' | 'key' | 'command_line';
+  /** An operation of this document, or a command: `updateProduct`, `key create`. */
+  operation?: string;
+  objectId?: string;
+  /** What was done from then on. */
+  from?: string;
+  /** What was done before then. */
+  to?: string;
+};
+
 export type ListTagsQuery = {
   limit?: number;
   offset?: number;
@@ -943,6 +1195,13 @@ export type ListCustomFieldsQuery = {
 
 /** How the events of a period become its consumption. */
 export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
+
+export type AmountByHour = {
+  /** A decimal, with exactly the decimals of its currency. Negative where more was refunded. */
+  total: string;
+  /** One for each hour of that day. */
+  hours: string[];
+};
 
 export type AnnotatedType = 'customer' | 'subscription' | 'invoice';
 
@@ -1000,6 +1259,40 @@ export type ApiKeyWithText = {
   revokedAt: string | null;
 };
 
+export type AuditLogActor = {
+  kind: 'user' | 'key' | 'command_line';
+  id: string | null;
+  /**
+   * As it was then: the e-mail address of a user, the name and the last four characters of a
+   * key, the account and the host of a command line.
+   */
+  label: string;
+  sessionId: string | null;
+};
+
+export type AuditLogEntry = {
+  id: string;
+  /** By the wall clock, also where a test clock was moved. */
+  at: string;
+  mode: Mode | null;
+  actor: AuditLogActor;
+  address: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+  /** An operation of this document, or a command. */
+  operation: string;
+  object: AuditLogObject;
+  status: number | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+};
+
+export type AuditLogObject = {
+  /** As in the name of the operation: `product`, `api_key`. */
+  type: string;
+  id: string | null;
+};
+
 export type Balance = {
   customerId: string;
   externalCustomerId: string | null;
@@ -1029,6 +1322,12 @@ export type BalanceBreakdown = {
   remaining: number | null;
   priority: number;
   expiresAt: string | null;
+};
+
+export type BalanceThen = {
+  balance: number | null;
+  limit: number | null;
+  consumed: number;
 };
 
 export type Balances = {
@@ -1193,6 +1492,17 @@ export type CheckoutCreate = {
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
 
 export type CheckoutType = 'one_time' | 'recurring';
+
+export type CountByHour = {
+  total: number;
+  /** One for each hour of that day. */
+  hours: number[];
+};
+
+export type CountOfDay = {
+  today: number;
+  lastWeek: number;
+};
 
 export type CustomField = {
   id: string;
@@ -1416,6 +1726,76 @@ export type CustomerUpdatedEvent = {
   data: CustomerUpdatedData;
 };
 
+export type DayOfHours = {
+  /** ISO 8601 in UTC, with milliseconds. */
+  start: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  end: string;
+  /** When each begins. Most days have 24. */
+  hours: string[];
+};
+
+export type Decision = {
+  id: string;
+  /**
+   * `check`, `consume` (a check with consume) and `track` were denied; `usage` was recorded,
+   * or refused so long ago that no more is known.
+   */
+  kind: 'check' | 'consume' | 'track' | 'usage';
+  allowed: boolean;
+  reason: CheckReason;
+  /** The reason as a sentence, with its numbers. */
+  rule: string;
+  /** When it counts, by the organization's clock. A late event counts earlier. */
+  at: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  decidedAt: string;
+  recordedAt: string | null;
+  /** How often the same was asked and answered, until `lastAt`. */
+  count: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  lastAt: string;
+  customerId: string;
+  externalCustomerId: string | null;
+  featureKey: string;
+  /** What was asked for, or reported. */
+  value: number;
+  balanceBefore: BalanceThen;
+  balanceAfter: BalanceThen;
+  periodStart: string | null;
+  periodEnd: string | null;
+  eventId: string | null;
+  /** Whether it repeats a refusal under the same key. */
+  replayed: boolean;
+  /** The first of them. */
+  requestIds: string[];
+};
+
+/** What was in force at the denial, or else the decision, nearest to the instant. */
+export type DecisionState = {
+  /** ISO 8601 in UTC, with milliseconds. */
+  at: string;
+  customerId: string;
+  featureKey: string;
+  decisionId: string | null;
+  /**
+   * Those in force in the order in which they are used up, then the nearest that were over, or
+   * were to come.
+   */
+  grants: GrantOfThen[];
+  /** Of these grants. */
+  subscriptions: SubscriptionOfThen[];
+  /** Denials of the feature within a minute, of any customer, of which no row was kept. */
+  leftOut: number;
+};
+
+export type Decisions = {
+  /** Newest first. */
+  data: Decision[];
+  state: DecisionState | null;
+  object: NamedObject | null;
+};
+
 export type Delivery = {
   id: string;
   eventId: string;
@@ -1437,6 +1817,11 @@ export type DeliveryAttempt = {
 
 /** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'held' | 'exhausted';
+
+export type DenialsByHour = {
+  today: CountByHour;
+  lastWeek: CountByHour;
+};
 
 export type Discount = {
   id: string;
@@ -1819,6 +2204,12 @@ export type FailureCode =
   | 'not_found'
   | 'canceled';
 
+export type FeatureByHour = {
+  featureKey: string;
+  today: QuantityByHour;
+  lastWeek: QuantityByHour;
+};
+
 /** A boolean feature is had or not: it has no limit and is not used up. */
 export type FeatureType = 'metered' | 'boolean';
 
@@ -1866,6 +2257,28 @@ export type GrantCreate = {
 
 export type GrantInterval = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
+export type GrantOfThen = {
+  id: string;
+  /** At that instant. */
+  state: 'in_force' | 'over' | 'to_come';
+  suspended: 'paused' | 'blocked' | null;
+  source: 'subscription' | 'top_up' | 'rollover' | 'manual';
+  amount: number | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  effectiveAt: string;
+  expiresAt: string | null;
+  endedAt: string | null;
+  endedHow: 'expired' | 'voided' | 'used_up' | null;
+  priority: number;
+  overageAllowed: boolean;
+  /** Whether usage beyond it has a price. */
+  isSold: boolean;
+  resetInterval: string | null;
+  productId: string | null;
+  subscriptionId: string | null;
+  reason: string | null;
+};
+
 export type GrantOrigin = 'subscription' | 'top_up' | 'rollover' | 'manual';
 
 export type GrantStatus = 'scheduled' | 'active' | 'expired' | 'voided' | 'used_up';
@@ -1901,6 +2314,23 @@ export type IngestedEvent = {
   id: string;
   externalId: string | null;
   status: 'inserted' | 'duplicate';
+};
+
+export type Invitation = {
+  id: string;
+  email: string;
+  role: 'owner' | 'admin' | 'support' | 'read_only';
+  status: 'open' | 'accepted' | 'revoked' | 'expired';
+  invitedBy: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  expiresAt: string;
+};
+
+export type InvitationCreate = {
+  email: string;
+  role: 'owner' | 'admin' | 'support' | 'read_only';
 };
 
 export type Invoice = {
@@ -2084,6 +2514,56 @@ export type ItemError = {
   error: ErrorDetail;
 };
 
+export type LiveGrant = {
+  id: string;
+  meterId: string;
+  featureKey: string;
+  source: GrantOrigin;
+  amount: number | null;
+  /** Of an allowance: in its present period. */
+  used: number;
+  remaining: number | null;
+  unlimited: boolean;
+  /** A feature that one has or has not. */
+  boolean: boolean;
+  /** ISO 8601 in UTC, with milliseconds. */
+  effectiveAt: string;
+  expiresAt: string | null;
+  renewsAt: string | null;
+  priority: number;
+  resetInterval: GrantInterval | null;
+  rollover: Rollover | null;
+  /** Whether usage beyond the limit is let pass. */
+  overageAllowed: boolean;
+  suspended: 'paused' | 'blocked' | null;
+  productId: string | null;
+  subscriptionId: string | null;
+  reason: string | null;
+  status: 'scheduled' | 'active';
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type LiveGrants = {
+  data: LiveGrant[];
+};
+
+export type Member = {
+  id: string;
+  userId: string;
+  email: string;
+  name: string;
+  role: 'owner' | 'admin' | 'support' | 'read_only';
+  /** Whether the user has enrolled one. */
+  secondFactor: boolean;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type MemberChange = {
+  role: 'owner' | 'admin' | 'support' | 'read_only';
+};
+
 export type Metadata = Readonly<Record<string, string>>;
 
 export type Meter = {
@@ -2151,6 +2631,29 @@ export type MeterPut = {
 export type MeterStatus = 'active' | 'archived';
 
 export type Mode = 'test' | 'live';
+
+/** What else the given id names, or the request has changed. */
+export type NamedObject = {
+  type: string;
+  id: string;
+};
+
+export type NewInvitation = {
+  id: string;
+  email: string;
+  role: 'owner' | 'admin' | 'support' | 'read_only';
+  status: 'open' | 'accepted' | 'revoked' | 'expired';
+  invitedBy: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  expiresAt: string;
+  /**
+   * false where the service sends no mails (`SMTP_URL`): the invitation is then on the account
+   * page of a user who signs in.
+   */
+  mailed: boolean;
+};
 
 export type Organization = {
   id: string;
@@ -2224,6 +2727,23 @@ export type OrganizationConfigChangedEvent = {
 };
 
 export type OverdueState = 'clear' | 'warning' | 'blocked';
+
+export type Overview = {
+  /** The organization's clock. */
+  at: string;
+  /** In which the days begin at midnight. */
+  timezone: string;
+  today: DayOfHours;
+  /** The same weekday, a week before. */
+  lastWeek: DayOfHours;
+  /** What was captured, less what was refunded, by the hour when it was. */
+  revenue: RevenueByHour[];
+  subscriptions: SubscriptionsByState;
+  usage: FeatureByHour[] | null;
+  denials: DenialsByHour;
+  failedPayments: CountOfDay;
+  webhooks: WebhooksOfDay;
+};
 
 export type PartnerEndpoint = {
   id: string;
@@ -2876,6 +3396,12 @@ export type ProductStatus = 'active' | 'archived' | 'unpublished';
 
 export type Quantity = number | string;
 
+export type QuantityByHour = {
+  total: number | null;
+  /** One for each hour of that day. */
+  hours: (number | null)[];
+};
+
 export type Refund = {
   id: string;
   paymentId: string;
@@ -2940,6 +3466,13 @@ export type Replayed = {
  */
 export type ResetInterval = 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
+export type RevenueByHour = {
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  today: AmountByHour;
+  lastWeek: AmountByHour;
+};
+
 export type Rollover = {
   max: number;
   expiresAfterPeriods: number;
@@ -2959,6 +3492,26 @@ export type RotatedSecret = {
 
 export type SampleRequest = {
   type?: EventType;
+};
+
+export type Security = {
+  /** Whether a member without a second factor may enrol one, and nothing else. */
+  requireSecondFactor: boolean;
+  /**
+   * In the dashboard, in live mode, a refund above it needs a code given within the last 10
+   * minutes. In the major unit of any currency.
+   */
+  refundStepUpAmount: string;
+};
+
+export type SecurityChange = {
+  /** Whether a member without a second factor may enrol one, and nothing else. */
+  requireSecondFactor?: boolean;
+  /**
+   * In the dashboard, in live mode, a refund above it needs a code given within the last 10
+   * minutes. In the major unit of any currency.
+   */
+  refundStepUpAmount?: string;
 };
 
 export type Seller = {
@@ -3294,6 +3847,16 @@ export type SubscriptionExpiredEvent = {
   data: SubscriptionExpiredData;
 };
 
+export type SubscriptionOfThen = {
+  id: string;
+  status: string | null;
+  /** At that instant, by dunning. */
+  blocked: boolean;
+  since: string | null;
+  statusNow: string;
+  planNow: string;
+};
+
 export type SubscriptionOverdueChangedData = {
   /** The event's id, again. */
   id: string;
@@ -3471,6 +4034,15 @@ export type SubscriptionUpdatedEvent = {
   /** ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
   data: SubscriptionUpdatedData;
+};
+
+/** Each that has not ended is in one of these. */
+export type SubscriptionsByState = {
+  active: number;
+  trialing: number;
+  pastDue: number;
+  paused: number;
+  blocked: number;
 };
 
 export type Tag = {
@@ -3670,6 +4242,41 @@ export type UpcomingUsageLine = {
   period: Period;
 };
 
+export type UsageBin = {
+  /** The first begins at `from`. */
+  start: string;
+  /** Not in it. The last ends at `to`. */
+  end: string;
+  value: number | null;
+  /** The number of events, less corrections. */
+  events: number;
+  /**
+   * With `group_by`: the value as it was sent, so 1 is not "1". Null: events without the name,
+   * and those of all groups but the 250 largest.
+   */
+  group?: string | number | boolean | null;
+};
+
+export type UsageEvent = {
+  id: string;
+  featureKey: string;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** As it was reported: a correction is negative. */
+  value: number;
+  /** When the usage happened. */
+  timestamp: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  recordedAt: string;
+  metadata: UsageMetadata | null;
+};
+
+export type UsageEvents = {
+  /** A page may have fewer than `limit`, also none, while there are more. */
+  data: UsageEvent[];
+  nextCursor: string | null;
+};
+
 /**
  * `usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that
  * costs now, after events that came late and corrections, less what was billed of it before.
@@ -3810,6 +4417,16 @@ export type UsageRecordedEvent = {
   data: UsageRecordedData;
 };
 
+export type UsageSeries = {
+  /** In order of time, the largest groups first. */
+  data: UsageBin[];
+  /**
+   * An instant of the organization's clock: every event that was acknowledged up to it is
+   * counted.
+   */
+  exactThrough: string;
+};
+
 export type UsageTierCreate = {
   /** The last unit of the tier, counted beyond the allowance; `null` in the last tier. */
   upTo: number | string | null;
@@ -3825,4 +4442,42 @@ export type UsageTierShown = {
   unitAmount?: string;
   /** Added once, as soon as a unit is in the tier. */
   flatAmount?: string;
+};
+
+/** Of deliveries, by what became of them so far. */
+export type WebhookCounts = {
+  /** The receiver has them. */
+  delivered: number;
+  /** Not tried yet. */
+  pending: number;
+  /** Tried without success, and to be tried again. */
+  retrying: number;
+  /** They wait for the endpoint to be enabled. */
+  held: number;
+  /** Given up. */
+  exhausted: number;
+};
+
+export type WebhookHealth = {
+  /** The endpoint. */
+  id: string;
+  /** Since midnight in the organization's time zone. */
+  today: WebhookCounts;
+  /** Since midnight six days before. */
+  week: WebhookCounts;
+  /**
+   * Whether these are all of the seven days: only the newest 1000 deliveries of an endpoint
+   * are counted.
+   */
+  complete: boolean;
+};
+
+/** Deliveries that were made today: of each endpoint the newest 1,000. */
+export type WebhooksOfDay = {
+  endpoints: number;
+  disabled: number;
+  delivered: number;
+  waiting: number;
+  /** Given up. */
+  failed: number;
 };

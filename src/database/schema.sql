@@ -45,8 +45,13 @@ CREATE TABLE organisations (
   created_at timestamptz NOT NULL,
   -- null: it has been what it is since the organisation was made.
   group_since timestamptz,
+  -- Without a second factor a member may enrol one, and nothing else.
+  requires_second_factor boolean DEFAULT false NOT NULL,
+  -- A refund above it, in live mode, needs a second factor that was given shortly before. In the major unit of any currency.
+  refund_step_up_amount text DEFAULT '100.00'::text NOT NULL,
   CONSTRAINT organisations_pkey PRIMARY KEY (id),
-  CONSTRAINT organisations_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id)
+  CONSTRAINT organisations_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
+  CONSTRAINT organisations_refund_step_up_amount_decimal CHECK (refund_step_up_amount ~ '^[0-9]{1,12}(\.[0-9]{1,4})?$'::text)
 );
 
 CREATE TABLE api_keys (
@@ -127,7 +132,7 @@ CREATE TABLE customers (
 -- A buyer is matched to a customer by its address.
 CREATE INDEX customers_by_email ON customers (organisation_id, mode, lower(email)) WHERE NOT self_named;
 CREATE INDEX customers_listed ON customers (organisation_id, mode, id);
-CREATE INDEX customers_listed_by_email ON customers (organisation_id, mode, lower(email), id);
+CREATE INDEX customers_listed_by_email ON customers (organisation_id, mode, lower(email) text_pattern_ops, id);
 
 -- Answers of requests with an Idempotency-Key, of those whose effect is not a transfer.
 CREATE TABLE idempotency (
@@ -152,6 +157,7 @@ CREATE TABLE nodes (
   expires_at timestamptz NOT NULL,
   leaving boolean NOT NULL,
   halted boolean DEFAULT false NOT NULL,
+  keeps_bins boolean NOT NULL,
   CONSTRAINT nodes_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
 
@@ -203,15 +209,20 @@ CREATE TABLE transfers (
   -- The rest of the answer, where a retry must get it to the byte.
   answer jsonb,
   sold boolean,
+  unbinned boolean DEFAULT true,
   CONSTRAINT transfers_id_once PRIMARY KEY (id, slot),
   -- Two sides; an amount that is not negative; a hold where one is resolved, and only there; usage has an answer, and what was
   -- admitted because it fits, fits.
   CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.5);
+-- Pages by the times of their events, for what is read of all customers: an index of each event by its meter costs a flush as much as
+-- transfers_used does, this one next to nothing. Few late events do not widen what a page is known for.
+CREATE INDEX transfers_by_time ON transfers USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops) WITH (autosummarize='on');
 -- A hold resolves at most once, whoever tries.
 CREATE UNIQUE INDEX transfers_hold_once ON transfers (hold, slot) WHERE hold IS NOT NULL;
 CREATE UNIQUE INDEX transfers_refund_once ON transfers (id) WHERE value IS NULL AND (kind = ANY (ARRAY['pending'::transfer_kind, 'refused'::transfer_kind]));
-CREATE INDEX transfers_sold ON transfers (debit, COALESCE(event_at, at), id) WHERE sold;
+-- The events of one customer's meter by their own time, sold or not.
+CREATE INDEX transfers_used ON transfers (debit, COALESCE(event_at, at), id);
 
 -- What the actor of a customer knows of one meter besides the accounts' totals.
 CREATE TABLE customer_meters (
@@ -273,6 +284,7 @@ CREATE TABLE grants (
   CONSTRAINT grants_used_within_amount CHECK (used >= 0 AND (amount IS NULL OR used <= amount))
 ) WITH (fillfactor=70);
 CREATE UNIQUE INDEX grants_by_id ON grants (id);
+CREATE INDEX grants_ended ON grants (slot, customer_id, meter_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX grants_live ON grants (slot, customer_id) WHERE ended_at IS NULL;
 CREATE INDEX grants_of_meter ON grants (meter_id) WHERE ended_at IS NULL;
 CREATE INDEX grants_of_subscription ON grants (subscription_id) WHERE subscription_id IS NOT NULL;
@@ -543,6 +555,8 @@ CREATE INDEX payments_of_customer ON payments (customer_id, created_at, id) WHER
 CREATE INDEX payments_of_external ON payments (organisation_id, mode, external_customer_id, created_at, id) WHERE external_customer_id IS NOT NULL;
 CREATE INDEX payments_of_invoice ON payments (invoice_id) WHERE invoice_id IS NOT NULL;
 CREATE INDEX payments_of_subscription ON payments (subscription_id, created_at, id) WHERE subscription_id IS NOT NULL;
+-- What the overview of a day reads: what was captured and refunded on it, and how many subscriptions are in which state.
+CREATE INDEX payments_paid ON payments (organisation_id, mode, paid_at) INCLUDE (currency, amount) WHERE paid_at IS NOT NULL;
 
 CREATE TABLE refunds (
   slot smallint NOT NULL,
@@ -574,6 +588,7 @@ CREATE INDEX refunds_listed ON refunds (slot, payment_id, created_at, id);
 CREATE INDEX refunds_of_payment ON refunds (slot, payment_id, id);
 -- An actor in memory knows what can still change.
 CREATE INDEX refunds_open ON refunds (slot, payment_id) WHERE ask_at IS NOT NULL;
+CREATE INDEX refunds_settled ON refunds (organisation_id, mode, settled_at) INCLUDE (currency, amount) WHERE status = 'succeeded'::text;
 
 -- What a flush made true and others must still hear of: done after it, once each, swept up after a crash.
 CREATE TABLE followups (
@@ -931,6 +946,7 @@ CREATE TABLE subscriptions (
 ) WITH (fillfactor=70);
 CREATE UNIQUE INDEX subscriptions_by_id ON subscriptions (id);
 CREATE INDEX subscriptions_by_status ON subscriptions (organisation_id, mode, status, created_at, id);
+CREATE INDEX subscriptions_counted ON subscriptions (organisation_id, mode, status, overdue, trial_end) WHERE status <> 'canceled'::text;
 CREATE INDEX subscriptions_listed ON subscriptions (organisation_id, mode, created_at, id);
 CREATE INDEX subscriptions_live ON subscriptions (slot, customer_id) WHERE live;
 CREATE INDEX subscriptions_of_customer ON subscriptions (customer_id, created_at, id);
@@ -990,11 +1006,13 @@ CREATE TABLE transfers_archive (
   metadata jsonb,
   answer jsonb,
   sold boolean,
+  unbinned boolean DEFAULT true,
   -- A hold and what resolves it stay together where the constraints are, and so does whatever moves money.
   CONSTRAINT transfers_archive_without_holds CHECK (kind = ANY (ARRAY['single'::transfer_kind, 'reverse'::transfer_kind, 'refused'::transfer_kind])),
   CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
 ) PARTITION BY RANGE (at);
-CREATE INDEX transfers_archive_sold ON ONLY transfers_archive (debit, COALESCE(event_at, at), id) WHERE sold;
+CREATE INDEX transfers_archive_by_time ON ONLY transfers_archive USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops) WITH (autosummarize='on');
+CREATE INDEX transfers_archive_used ON ONLY transfers_archive (debit, COALESCE(event_at, at), id);
 
 -- What the transfers that are gone moved on an account; written by the transaction that drops them.
 CREATE TABLE closing_balances (
@@ -1006,6 +1024,8 @@ CREATE TABLE closing_balances (
   events_signed bigint DEFAULT 0 NOT NULL,
   events_highest bigint DEFAULT 0 NOT NULL,
   members bigint DEFAULT 0 NOT NULL,
+  unbinned_total numeric DEFAULT 0 NOT NULL,
+  unbinned_signed bigint DEFAULT 0 NOT NULL,
   CONSTRAINT closing_balances_pkey PRIMARY KEY (account_id),
   CONSTRAINT closing_balances_members_not_negative CHECK (members >= 0)
 );
@@ -1493,6 +1513,255 @@ CREATE TABLE method_attempts (
   CONSTRAINT method_attempts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
 );
 
+-- What a flush adds to the bins: its usage, summed by account and quarter. Entries are side by side in the arrays. Whoever reads usage
+-- adds these to the bins; the folder moves them there.
+CREATE TABLE usage_deltas (
+  node smallint NOT NULL,
+  -- Of the flush. Of node 0, which no server is: a step of the backfill.
+  seq bigint NOT NULL,
+  written_at timestamptz DEFAULT now() NOT NULL,
+  slots smallint[] NOT NULL,
+  accounts uuid[] NOT NULL,
+  -- When each quarter begins, by the events' own time.
+  quarters timestamptz[] NOT NULL,
+  -- The sum of the events' values: corrections are negative. A flush has some 8,700 events of an account at most, each below 10^15.
+  sums bigint[] NOT NULL,
+  -- The number of events, less corrections: below 0 where corrections are more.
+  events integer[] NOT NULL,
+  CONSTRAINT usage_deltas_pkey PRIMARY KEY (node, seq)
+) WITH (toast_tuple_target=8160, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+
+-- Of an account, which is one period of a customer's meter. Numeric: what later events correct may sum to more than any total may be.
+CREATE TABLE usage_bins (
+  slot smallint NOT NULL,
+  account_id uuid NOT NULL,
+  quarter timestamptz NOT NULL,
+  value numeric NOT NULL,
+  events bigint NOT NULL,
+  CONSTRAINT usage_bins_pkey PRIMARY KEY (slot, account_id, quarter)
+) WITH (fillfactor=80);
+
+-- Of a meter, over all of its customers.
+CREATE TABLE usage_totals (
+  meter_id uuid NOT NULL,
+  quarter timestamptz NOT NULL,
+  value numeric NOT NULL,
+  events bigint NOT NULL,
+  CONSTRAINT usage_totals_pkey PRIMARY KEY (meter_id, quarter)
+) WITH (fillfactor=50);
+
+-- What the backfill has still to read: from this page on, of so many. Null: it has not begun. Without a row bins are whole.
+CREATE TABLE usage_backfills (
+  relation text NOT NULL,
+  page bigint NOT NULL,
+  pages bigint,
+  CONSTRAINT usage_backfills_pkey PRIMARY KEY (relation)
+);
+
+-- People: who may sign in to the dashboard, and to which organisations they belong.
+CREATE TABLE users (
+  id uuid NOT NULL,
+  email text NOT NULL,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- Since when the user may not sign in.
+  disabled_at timestamptz,
+  -- The secret of the codes, encrypted for the id of the user. It counts from the first code on.
+  totp_secret bytea,
+  totp_confirmed_at timestamptz,
+  -- The step of 30 s of the last code that was taken: none of it or of an earlier one is taken again.
+  totp_step bigint,
+  -- Wrong codes since the last right one.
+  totp_misses integer DEFAULT 0 NOT NULL,
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  CONSTRAINT users_email_fits CHECK (char_length(email) >= 3 AND char_length(email) <= 254),
+  CONSTRAINT users_name_fits CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  CONSTRAINT users_totp_confirmed_with_secret CHECK (totp_confirmed_at IS NULL OR totp_secret IS NOT NULL)
+);
+-- The letters of ASCII alone have two cases here: no other letter is taken for one of them.
+CREATE UNIQUE INDEX users_email_once ON users (lower(email COLLATE "C"));
+
+-- What takes the place of a code, once each. SHA-256.
+CREATE TABLE recovery_codes (
+  user_id uuid NOT NULL,
+  hash bytea NOT NULL,
+  used_at timestamptz,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, hash),
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
+CREATE TABLE organisation_members (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  role text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT organisation_members_pkey PRIMARY KEY (id),
+  CONSTRAINT organisation_members_once UNIQUE (user_id, organisation_id),
+  CONSTRAINT organisation_members_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT organisation_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT organisation_members_role_known CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'support'::text, 'read_only'::text]))
+);
+CREATE INDEX organisation_members_listed ON organisation_members (organisation_id, id);
+
+CREATE TABLE invitations (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  -- SHA-256 of what the mailed link ends in.
+  hash bytea NOT NULL,
+  -- The user; null for a key.
+  invited_by uuid,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  accepted_at timestamptz,
+  revoked_at timestamptz,
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_hash_once UNIQUE (hash),
+  CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id),
+  CONSTRAINT invitations_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT invitations_email_fits CHECK (char_length(email) >= 3 AND char_length(email) <= 254),
+  CONSTRAINT invitations_role_known CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'support'::text, 'read_only'::text]))
+);
+CREATE INDEX invitations_listed ON invitations (organisation_id, id);
+CREATE INDEX invitations_of_email ON invitations (lower(email COLLATE "C")) WHERE accepted_at IS NULL AND revoked_at IS NULL;
+-- One of an address in an organisation is open; another takes its place.
+CREATE UNIQUE INDEX invitations_open_once ON invitations (organisation_id, lower(email COLLATE "C")) WHERE accepted_at IS NULL AND revoked_at IS NULL;
+
+-- Links that sign in, once each.
+CREATE TABLE sign_in_links (
+  id uuid NOT NULL,
+  -- SHA-256 of what the link ends in.
+  hash bytea NOT NULL,
+  user_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz,
+  CONSTRAINT sign_in_links_pkey PRIMARY KEY (id),
+  CONSTRAINT sign_in_links_hash_once UNIQUE (hash),
+  CONSTRAINT sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX sign_in_links_of_user ON sign_in_links (user_id, expires_at);
+
+CREATE TABLE sessions (
+  id uuid NOT NULL,
+  -- SHA-256 of what the browser holds: another one after each code.
+  hash bytea NOT NULL,
+  user_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- To the minute.
+  seen_at timestamptz NOT NULL,
+  revoked_at timestamptz,
+  -- Of its last code.
+  second_factor_at timestamptz,
+  address text NOT NULL,
+  user_agent text NOT NULL,
+  CONSTRAINT sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT sessions_hash_once UNIQUE (hash),
+  CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT sessions_from_fits CHECK (char_length(address) <= 64 AND char_length(user_agent) <= 255)
+);
+CREATE INDEX sessions_of_user ON sessions (user_id, created_at);
+
+CREATE TABLE audit_log (
+  -- Of a call with an Idempotency-Key it follows from the key, so that a repetition of the call adds no second row.
+  id uuid NOT NULL,
+  -- Null where the action was on a group, or on the installation. No foreign keys: the log stays, whatever becomes of what it names.
+  organisation_id uuid,
+  group_id uuid,
+  -- Null where it was on both.
+  mode mode,
+  -- By the wall clock, when the action was done.
+  at timestamptz NOT NULL,
+  actor_kind text NOT NULL,
+  -- Of the user or the key.
+  actor_id uuid,
+  -- As it was then: the e-mail address of the user, the name and the end of the key, the account and the host of the command line.
+  actor_label text NOT NULL,
+  session_id uuid,
+  address text,
+  user_agent text,
+  request_id text,
+  -- Of the API, or the command.
+  operation text NOT NULL,
+  object_type text NOT NULL,
+  object_id text,
+  -- Of the answer; null for a command.
+  status smallint,
+  -- The fields that changed, without secrets.
+  before jsonb,
+  after jsonb,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'command_line'::text])),
+  CONSTRAINT audit_log_after_check CHECK (octet_length(after::text) <= 65536),
+  CONSTRAINT audit_log_before_check CHECK (octet_length(before::text) <= 65536)
+);
+CREATE INDEX audit_log_live ON audit_log (organisation_id, at, id) WHERE mode IS DISTINCT FROM 'test'::mode;
+CREATE INDEX audit_log_of_actor_live ON audit_log (organisation_id, actor_id, at, id) WHERE mode IS DISTINCT FROM 'test'::mode;
+CREATE INDEX audit_log_of_actor_test ON audit_log (organisation_id, actor_id, at, id) WHERE mode IS DISTINCT FROM 'live'::mode;
+CREATE INDEX audit_log_of_object ON audit_log (organisation_id, object_id, at, id);
+CREATE INDEX audit_log_of_operation_live ON audit_log (organisation_id, operation, at, id) WHERE mode IS DISTINCT FROM 'test'::mode;
+CREATE INDEX audit_log_of_operation_test ON audit_log (organisation_id, operation, at, id) WHERE mode IS DISTINCT FROM 'live'::mode;
+CREATE INDEX audit_log_of_request ON audit_log (organisation_id, request_id, at) WHERE request_id IS NOT NULL;
+-- What a reader of one mode sees, newest first. A row of both modes is in both.
+CREATE INDEX audit_log_test ON audit_log (organisation_id, at, id) WHERE mode IS DISTINCT FROM 'live'::mode;
+
+-- Denials: each no of /check and /track, and on what balance. They are written once a second, beside the answers: a killed process
+-- loses those of its last second.
+CREATE TABLE denials (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  meter_id uuid NOT NULL,
+  -- Null: these are only counted, because that second had more than are kept.
+  customer_id uuid,
+  -- The first and the last of `count` times the same answer to the same question, by the organisation's clock; then the first by the
+  -- clock of the node.
+  at timestamptz NOT NULL,
+  last_at timestamptz NOT NULL,
+  recorded_at timestamptz NOT NULL,
+  count integer NOT NULL,
+  kind text,
+  reason reason,
+  -- What was asked for, and the balance that it was refused on. A limit that is null: unlimited.
+  value bigint,
+  "limit" bigint,
+  consumed bigint,
+  reserved bigint,
+  period_start timestamptz,
+  period_end timestamptz,
+  -- Of a refusal with a key: its row in transfers. A replayed one was decided before.
+  transfer_id uuid,
+  replayed boolean NOT NULL,
+  -- The first few.
+  request_ids text[] NOT NULL,
+  node smallint,
+  CONSTRAINT denials_pkey PRIMARY KEY (id),
+  CONSTRAINT denials_kept_whole CHECK ((customer_id IS NULL) = (kind IS NULL) AND (kind IS NULL) = (reason IS NULL)),
+  CONSTRAINT denials_kind_known CHECK (kind = ANY (ARRAY['check'::text, 'consume'::text, 'track'::text]))
+);
+CREATE INDEX denials_left_out ON denials (organisation_id, mode, at) WHERE customer_id IS NULL;
+CREATE INDEX denials_of_customer ON denials (customer_id, at, id) WHERE customer_id IS NOT NULL;
+
+CREATE TABLE denial_requests (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  request_id text NOT NULL,
+  denial_id uuid NOT NULL,
+  CONSTRAINT denial_requests_pkey PRIMARY KEY (organisation_id, mode, request_id, denial_id)
+);
+
+-- All denials of a feature, with and without a row, in a quarter of an hour.
+CREATE TABLE denial_counts (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  quarter timestamptz NOT NULL,
+  meter_id uuid NOT NULL,
+  count bigint NOT NULL,
+  CONSTRAINT denial_counts_pkey PRIMARY KEY (organisation_id, mode, quarter, meter_id)
+) WITH (fillfactor=50);
+
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)
  RETURNS bigint
@@ -1755,4 +2024,15 @@ BEGIN
   RETURN QUERY SELECT unnest(taken), 'key_taken' UNION ALL SELECT unnest(refused), 'full';
 END $function$;
 
+-- Holds for every role. Also where the right to change rows was given back.
+CREATE FUNCTION refuse_change_of_audit_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'audit_log takes new rows, and nothing else' USING ERRCODE = 'insufficient_privilege';
+END
+$function$;
+
+CREATE TRIGGER audit_log_unchanged BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit_log();
 CREATE TRIGGER events_queued AFTER INSERT ON events REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION queue_events();

@@ -58,6 +58,7 @@ export const BOUNDS = {
   portalTokensPerCustomer: { variable: 'LIMIT_PORTAL_TOKENS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'portal tokens that open' },
   eventStreams:            { variable: 'LIMIT_EVENT_STREAMS', byDefault: 1000, whose: 'an organisation', what: 'open streams of events on a node' },
   apiKeys:                 { variable: 'LIMIT_API_KEYS', byDefault: 100, whose: 'an organisation or a group', what: 'API keys' },
+  members:                 { variable: 'LIMIT_MEMBERS', byDefault: 1000, whose: 'an organisation', what: 'members, and as many open invitations' },
 } as const satisfies Readonly<Record<string, Bound>>;
 
 export type BoundName = keyof typeof BOUNDS;

@@ -1,12 +1,16 @@
 // Who calls, and what happens to each request before its handler.
 import { Batcher } from '../../ledger/kernel/batcher.ts';
+import { Acting } from '../http/edge/acting.ts';
+import { AuditedRoutes } from '../http/edge/audited.ts';
 import { type Authenticator, LOOKUPS_MAX, openAuthenticator } from '../http/edge/auth.ts';
 import { createEdge, type Edge } from '../http/edge/edge.ts';
 import { openKeyWatch, type WatchKey } from '../http/edge/key-watch.ts';
 import { openKeyed } from '../http/idempotency/keyed.ts';
 import { openPortalDoor, type PortalDoorDeps } from '../http/portal/visitor.ts';
 import { clock as ownClock, timers } from '../platform/clock.ts';
+import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
+import { Late } from '../platform/late.ts';
 import { findKeyEnds, findKeys, markKeysUsed } from '../records/api-keys.ts';
 import { type Connections, DOORS_POOL } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
@@ -17,6 +21,9 @@ export type Callers = {
   readonly auth: Authenticator;
   readonly edge: Edge;
   readonly watchKey: WatchKey;
+  readonly acting: Acting;
+  /** Where a client is: the server that listens knows it. */
+  readonly clients: Late<(request: Request) => string>;
 };
 
 export function openCallers(
@@ -25,8 +32,12 @@ export function openCallers(
   limiter: PortalDoorDeps['limiter'],
 ): Callers {
   const { sql, doors, keyLocks, changes, warn } = connections;
-  const auth = openAuth(connections);
+  const acting = new Acting(newToken);
+  const auth = openAuth(connections, acting);
+  const clients: Callers['clients'] = new Late('listener');
+  const addressOf = (request: Request) => clients.get()(request);
   const edge = createEdge({
+    audited: new AuditedRoutes({ sql, ids, clock: ownClock, addressOf }),
     authenticate: auth.authenticate,
     admitPortal: openPortalDoor({ sql: doors, limiter, settings, clock: ownClock }),
     keyed: openKeyed({ sql, keyLocks, clock: ownClock, timers }),
@@ -37,11 +48,11 @@ export function openCallers(
   });
   const findEnds = (keyIds: readonly string[]) => findKeyEnds(doors, keyIds);
   const watchKey = openKeyWatch({ findEnds, changes, clock: ownClock, timers, warn });
-  return { auth, edge, watchKey };
+  return { auth, edge, watchKey, acting, clients };
 }
 
 /** Unknown keys are looked up together, so a caller that invents keys holds up no other caller. */
-function openAuth({ doors, changes, warn }: Connections): Authenticator {
+function openAuth({ doors, changes, warn }: Connections, acting: Acting): Authenticator {
   const keys = new Batcher({
     keysMax: KEYS_AT_ONCE,
     concurrentMax: DOORS_POOL,
@@ -54,6 +65,7 @@ function openAuth({ doors, changes, warn }: Connections): Authenticator {
     find: (hash) => keys.get(hash.toString('hex')),
     markUsed: (keyIds) => markKeysUsed(doors, { ids: keyIds, now: ownClock.now() }),
     changes,
+    whoActs: (token) => acting.whoIs(token),
     clock: ownClock,
     timers,
     warn,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clock } from '../../src/platform/clock.ts';
+import { newToken } from '../../src/platform/crypto/tokens.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { createDemoOrganisation } from '../../src/accounts/onboarding.ts';
 import { runAdmin } from '../support/admin.ts';
@@ -98,6 +99,8 @@ test('retention says what went, or would', async () => {
       deliveries: 0,
       events: 0,
       mails: 0,
+      denials: 0,
+      denial_counts: 0,
     },
     closed: [],
     busy: false,
@@ -163,14 +166,17 @@ test('a database that does not answer is one line, without the password', async 
 });
 
 test('the first start makes a demo organisation, once, and never beside another', async () => {
-  const setting = { sql: server.sql, ids, now: clock.now() };
+  const setting = { sql: server.sql, ids, now: clock.now(), newToken };
   expect(await createDemoOrganisation(setting)).toBeNull();
   await server.sql`truncate organisations cascade`;
-  const keys = await Promise.all([
+  const demos = await Promise.all([
     createDemoOrganisation(setting),
     createDemoOrganisation(setting),
   ]);
-  const [key, ...rest] = keys.filter((made) => made !== null);
+  const [demo, ...rest] = demos.filter((made) => made !== null);
   expect(rest).toEqual([]);
-  expect((await server.call('GET', '/meters', { key: key! })).status).toBe(200);
+  expect((await server.call('GET', '/meters', { key: demo!.testKey })).status).toBe(200);
+  const link = `/dashboard/sign-in/${demo!.signInToken}`;
+  const page = await server.call('GET', link, { key: null });
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('owner@example.com')]);
 });

@@ -106,12 +106,13 @@ test('an empty environment gives the defaults', () => {
     node: undefined,
     deliverWebhooks: true,
     mail: undefined,
+    oidc: undefined,
     secretsKey: undefined,
     metricsToken: undefined,
     leaseMs: 5000,
     actorCacheMax: 200_000,
     actorCacheMib: 1024,
-    retention: { keysDays: 40, eventsDays: 90, usageMonths: 0 },
+    retention: { keysDays: 40, eventsDays: 90, denialsDays: 30, usageMonths: 0 },
     limits: {
       refundsPerOrg: 120,
       refundsPerPayment: 60,
@@ -121,6 +122,8 @@ test('an empty environment gives the defaults', () => {
       apiKeys: 60,
       processorKeys: 30,
       unsignedWebhooks: 60,
+      signIns: 10,
+      invitations: 30,
       cardAttempts: 10,
     },
     bounds: Object.fromEntries(

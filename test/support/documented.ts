@@ -76,7 +76,9 @@ function faultOf({ documented, described }: Known, reply: Answer): string | null
 function knownRoutes(): Known[] {
   const list = listRoutes();
   const { paths } = openApiOf(list, ADDRESSES);
-  return list.map(({ method, path, hooks }) => ({
+  // The pages of the dashboard are not in the document.
+  const described = list.filter(({ hooks }) => hooks.detail !== undefined);
+  return described.map(({ method, path, hooks }) => ({
     method,
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
     described: hooks.detail as unknown as Described,

@@ -18,6 +18,8 @@ export const TEST_SETTINGS: Settings = {
     apiKeys: 0,
     processorKeys: 0,
     unsignedWebhooks: 0,
+    signIns: 0,
+    invitations: 0,
     cardAttempts: 10,
   },
   bounds: parseConfig({}).bounds,
@@ -26,4 +28,5 @@ export const TEST_SETTINGS: Settings = {
   proxyHops: 0,
   metricsToken: undefined,
   mail: undefined,
+  oidc: undefined,
 };

@@ -85,7 +85,7 @@ export function typesText(): Promise<string> {
     if (params?.from === 'query') {
       const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Query`;
       queries.push(`export type ${name} = ${types.of(params.schema, 'given')};`);
-      args.push(`params?: ${name}`);
+      args.push(`params${params.schema.required === undefined ? '?' : ''}: ${name}`);
     } else if (params !== null) {
       const mark = documented.requestBody?.required === true ? '' : '?';
       args.push(`params${mark}: ${types.of(params.schema, 'given')}`);
@@ -117,8 +117,13 @@ function keyedOf({ paths }: OpenApi): Keyed[] {
 type Params = { readonly from: 'body' | 'query'; readonly schema: Schema };
 
 /** The query as one object, or the body. No operation has both. */
-function paramsOf({ operationId, parameters, requestBody }: Documented): Params | null {
-  const fields = parameters.filter((parameter) => parameter.in === 'query');
+function paramsOf(documented: Documented): Params | null {
+  const { operationId, parameters, requestBody } = documented;
+  // The client reads JSON: where there is another format too, it asks for none.
+  const isEither = mediaTypesOf(documented).size > 1;
+  const fields = parameters.filter(
+    (parameter) => parameter.in === 'query' && !(isEither && parameter.name === 'format'),
+  );
   const body = requestBody?.content['application/json']?.schema as Schema | undefined;
   assert(fields.length === 0 || body === undefined, `${operationId} has a body or a query`);
   if (body !== undefined) return { from: 'body', schema: body };
@@ -127,21 +132,35 @@ function paramsOf({ operationId, parameters, requestBody }: Documented): Params 
     const field: Schema = { ...(schema as Schema), description };
     return [name, field] as const;
   });
-  return { from: 'query', schema: { type: 'object', properties: Object.fromEntries(properties) } };
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  return {
+    from: 'query',
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      ...(required.length > 0 && { required }),
+    },
+  };
 }
 
 /** The schemas of what it answers where it is done; none where that has no body. */
 function answersOf({ responses }: Documented): Schema[] {
   return Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
-    .flatMap(([, { content = {} }]) =>
-      Object.values(content).map(({ schema }) => schema as Schema),
-    );
+    .flatMap(([, { content = {} }]) => {
+      const json = content['application/json'];
+      return json === undefined ? Object.values(content) : [json];
+    })
+    .map(({ schema }) => schema as Schema);
 }
 
-function mediaOf({ responses }: Documented): { readonly answer?: 'nothing' | 'text' } {
+function mediaTypesOf({ responses }: Documented): ReadonlySet<string> {
   const done = Object.entries(responses).filter(([status]) => status.startsWith('2'));
-  const media = new Set(done.flatMap(([, { content = {} }]) => Object.keys(content)));
+  return new Set(done.flatMap(([, { content = {} }]) => Object.keys(content)));
+}
+
+function mediaOf(documented: Documented): { readonly answer?: 'nothing' | 'text' } {
+  const media = mediaTypesOf(documented);
   if (media.size === 0) return { answer: 'nothing' };
   return media.has('application/json') ? {} : { answer: 'text' };
 }

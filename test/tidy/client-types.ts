@@ -72,6 +72,7 @@ export class Types {
   of(schema: Schema, way: Way): string {
     const { $ref, anyOf, oneOf, type = [] } = schema;
     if ($ref !== undefined) return nameOf($ref);
+    if (Object.keys(schema).length === 0) return 'unknown';
     if (schema.const !== undefined) return JSON.stringify(schema.const);
     if (schema.enum !== undefined)
       return schema.enum.map((word) => JSON.stringify(word)).join(' | ');

@@ -5,6 +5,10 @@ export const organization = {
   retrieve: 'getOrganization',
   /** Change the settings of the organization. */
   update: 'updateOrganization',
+  /** Get what is asked of members. */
+  retrieveSecurity: 'getSecurity',
+  /** Change what is asked of members. */
+  updateSecurity: 'updateSecurity',
   /** Connect a Stripe account, or replace its key. */
   connectProcessor: 'connectProcessor',
   /** Get the connected Stripe account. */

@@ -4,6 +4,7 @@ import type { OperationId } from '../operations.ts';
 import { meters } from './meters.ts';
 import { customers } from './customers.ts';
 import { grants } from './grants.ts';
+import { decisions } from './decisions.ts';
 import { portalTokens } from './portal-tokens.ts';
 import { products } from './products.ts';
 import { discounts } from './discounts.ts';
@@ -16,14 +17,18 @@ import { events } from './events.ts';
 import { webhookEndpoints, deliveries, partnerWebhookEndpoints } from './webhook-endpoints.ts';
 import { organization } from './organization.ts';
 import { apiKeys } from './api-keys.ts';
+import { auditLog } from './audit-log.ts';
+import { members, invitations } from './members.ts';
 import { testClock } from './test-clock.ts';
 import { tags, customFields } from './annotations.ts';
+import { usage } from './usage.ts';
 import { type Resource, resourceOf, type Table } from './resource.ts';
 
 const TABLES = {
   meters,
   customers,
   grants,
+  decisions,
   portalTokens,
   products,
   discounts,
@@ -39,9 +44,13 @@ const TABLES = {
   partnerWebhookEndpoints,
   organization,
   apiKeys,
+  auditLog,
+  members,
+  invitations,
   tags,
   customFields,
   testClock,
+  usage,
 } satisfies Record<string, Table>;
 
 /** These are methods of the client itself. Operations without a key are pages for browsers. */

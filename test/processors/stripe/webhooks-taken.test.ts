@@ -277,7 +277,7 @@ test('what is settled goes with retention, and what is not stays', async () => {
     values (${mine.id}, 'test', ${open.id}, 'stripe:acct_1', 'charge', ${ids.next()}, now() - interval '100 days', 'infinity')`;
   const done = await retain(
     { sql, clock, timers, dryRun: false },
-    { keysMs: 40 * DAY_MS, eventsMs: 90 * DAY_MS, usageMonths: null },
+    { keysMs: 40 * DAY_MS, eventsMs: 90 * DAY_MS, denialsMs: 30 * DAY_MS, usageMonths: null },
   );
   expect(done?.rows['processor_hints']).toBe(1);
   expect((await stored()).map((row) => row['event_id'])).toEqual([open.id]);

@@ -240,11 +240,13 @@ async function make(
         return NOT_MADE;
       }
       const held = await holdKeys(transaction, principal, [principal.actor.id, ...ids]);
-      if (!hasLive(held, principal, now)) {
+      // After the wait: what ended a key meanwhile may have begun later than this.
+      const heldAt = clock.now();
+      if (!hasLive(held, principal, heldAt)) {
         refused = ended();
         return NOT_MADE;
       }
-      return task(transaction, { held, now });
+      return task(transaction, { held, now: heldAt });
     },
   );
   return refused ?? response;

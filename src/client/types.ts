@@ -875,6 +875,8 @@ export type ListDecisionsQuery = {
   externalCustomerId?: string;
   /** Only with `at`. */
   featureKey?: string;
+  /** Only with `at`: without what was recorded in between. */
+  only?: 'denied';
   /** Decisions on each side of `at`. */
   limit?: number;
 };

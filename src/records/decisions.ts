@@ -84,6 +84,8 @@ export type Around = {
   readonly at: Date;
   /** On each side. */
   readonly limit: number;
+  /** `denied`: of these, each no that left a row. null: what was recorded, too. */
+  readonly only: 'denied' | null;
   /** Whether retention may have moved some of it to the archive. */
   readonly isOld: boolean;
 };
@@ -96,14 +98,18 @@ export async function listDecisionsAround(
 ): Promise<DecisionRecord[]> {
   const found = await Promise.all(
     (['before', 'after'] as const).flatMap((side) => [
-      listTransfers(sql, scope, { ...around, side, table: 'transfers' }),
-      ...(around.isOld
-        ? [listTransfers(sql, scope, { ...around, side, table: 'transfers_archive' })]
-        : []),
+      ...transferTables(around).map((table) =>
+        listTransfers(sql, scope, { ...around, side, table }),
+      ),
       listDenials(sql, scope, { ...around, side }),
     ]),
   );
   return found.flat();
+}
+
+function transferTables({ only, isOld }: Around): ('transfers' | 'transfers_archive')[] {
+  if (only === 'denied') return [];
+  return isOld ? ['transfers', 'transfers_archive'] : ['transfers'];
 }
 
 type Side = { readonly side: 'before' | 'after' };

@@ -101,6 +101,8 @@ const NONE: CustomerFacts = {
     metadata: {},
   },
   features: [],
+  usage: { range: 'day', features: [], hasMore: false },
+  denials: [],
   spendCap: null,
   tags: [],
   fields: [],

@@ -1,6 +1,7 @@
 import { customersPage } from '../../pages/dashboard/customers.ts';
 import { customerPage } from '../../pages/dashboard/customer.ts';
 import { CUSTOMER_ACTIONS } from './customer-actions.ts';
+import { denialsOf, usageOf } from './customer-usage.ts';
 import type { DashboardPage, Visit } from './page.ts';
 import { orNone } from './refusals.ts';
 
@@ -28,6 +29,9 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
       'getCustomer',
       'listBalances',
       'listGrants',
+      'getMeter',
+      'getUsage',
+      'listDecisions',
       'getSpendCap',
       'listTags',
       'listCustomFields',
@@ -58,7 +62,8 @@ async function showCustomers({ api, query, place }: Visit) {
 }
 
 /** Lists are read in turn: an organisation has few places in their lane. */
-async function showCustomer({ api, params, place }: Visit) {
+async function showCustomer(visit: Visit) {
+  const { api, params, place } = visit;
   const customer = await api.customers.retrieve(params['id'] ?? '');
   const { id } = customer;
   const [{ data: balances }, { data: grants }, spendCap] = await Promise.all([
@@ -70,6 +75,8 @@ async function showCustomer({ api, params, place }: Visit) {
     balance,
     grants: grants.filter(({ meterId }) => meterId === balance.meterId),
   }));
+  const usage = await usageOf(visit, id, features);
+  const denials = await denialsOf(visit, id);
   const labels = { objectId: id, limit: LABELS_MAX };
   const { data: tags } = await api.tags.list(labels);
   const { data: fields } = await api.customFields.list(labels);
@@ -82,6 +89,6 @@ async function showCustomer({ api, params, place }: Visit) {
   }
   const { data: payments } = await api.payments.list(bought);
   const { data: invoices } = await api.invoices.list(bought);
-  const facts = { customer, features, spendCap, tags, fields, subscriptions, payments, invoices };
-  return customerPage(place, facts);
+  const seen = { customer, features, usage, denials, spendCap, tags, fields };
+  return customerPage(place, { ...seen, subscriptions, payments, invoices });
 }

@@ -84,8 +84,9 @@ function askedOf(query: DecisionQuery): Asked | Issue[] {
     const message = `exactly one of ${NAMES.join(', ')} must be given`;
     return [{ path: [given[1] ?? 'at'], message }];
   }
-  if (rest.feature_key !== undefined && at === undefined) {
-    return [{ path: ['feature_key'], message: 'goes with at' }];
+  const timed = (['feature_key', 'only'] as const).filter((name) => rest[name] !== undefined);
+  if (timed.length > 0 && at === undefined) {
+    return timed.map((name) => ({ path: [name], message: 'goes with at' }));
   }
   if (requestId !== undefined || eventId !== undefined) {
     const named = (['customer_id', 'external_customer_id'] as const).filter(
@@ -162,8 +163,9 @@ async function byTime(
   {
     at,
     feature_key: featureKey,
+    only,
     limit = 20,
-  }: Pick<DecisionQuery, 'feature_key' | 'limit'> & { at: Date },
+  }: Pick<DecisionQuery, 'feature_key' | 'only' | 'limit'> & { at: Date },
 ): Promise<Response> {
   const { sql, principal, clock } = look;
   const meter =
@@ -174,6 +176,7 @@ async function byTime(
     meterId: meter?.id ?? null,
     at,
     limit,
+    only: only ?? null,
     isOld: at.getTime() < clock.now() - OLD_MS,
   });
   const decisions = merged(found);

@@ -10,7 +10,15 @@ import {
   suspensionThen,
 } from '../../records/grants-then.ts';
 import { CheckReason } from './metering.ts';
-import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
+import {
+  Body,
+  ExternalCustomerId,
+  namedOneOf,
+  Nullable,
+  Timestamp,
+  Uuid,
+  oneOf,
+} from './values.ts';
 
 export const DecisionQuery = Body({
   request_id: Type.Optional(
@@ -41,6 +49,10 @@ export const DecisionQuery = Body({
   feature_key: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'Only with `at`.' }),
   ),
+  only: Type.Optional({
+    ...namedOneOf(['denied']),
+    description: 'Only with `at`: without what was recorded in between.',
+  }),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

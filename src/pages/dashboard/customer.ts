@@ -2,6 +2,7 @@
 import type {
   Customer,
   CustomField,
+  Decision,
   Event,
   Invoice,
   Payment,
@@ -11,6 +12,8 @@ import type {
 } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { balancesSection, type FeatureBalance } from './balances.ts';
+import { denialsSection } from './customer-denials.ts';
+import { type CustomerUsage, usageSection } from './customer-usage.ts';
 import {
   badge,
   button,
@@ -29,6 +32,9 @@ import type { Place } from './place.ts';
 export type CustomerFacts = {
   readonly customer: Customer;
   readonly features: readonly FeatureBalance[];
+  readonly usage: CustomerUsage;
+  /** The newest few. */
+  readonly denials: readonly Decision[];
   readonly spendCap: SpendCap | null;
   readonly tags: readonly Tag[];
   readonly fields: readonly CustomField[];
@@ -57,8 +63,8 @@ export function customerPage(place: Place, of: CustomerFacts): Html {
       ],
     },
   )}
-  ${who(place, of)} ${balancesSection(place, at, of.features)} ${cap(place, at, of.spendCap)}
-  ${bought(place, of)}`;
+  ${who(place, of)} ${balancesSection(place, at, of.features)} ${usageSection(place, of.usage)}
+  ${denialsSection(place, of.denials)} ${cap(place, at, of.spendCap)} ${bought(place, of)}`;
 }
 
 const whyOf = ({ id }: Customer): string =>

@@ -33,6 +33,7 @@ export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}
   .head { margin-bottom: 1.25rem; }
   .actions { display: flex; flex-wrap: wrap; gap: .5rem; }
   .actions .button, .filters .button, .pager .button { min-height: 2.5rem; padding: .35rem .9rem; font-size: .95rem; }
+  .actions .button[aria-current] { color: var(--accent); border-color: var(--accent); }
   .button.grave { background: var(--danger); color: var(--card); }
   .button.grave:hover { background: var(--ink); color: var(--paper); }
   .notice { margin-bottom: 1.25rem; }

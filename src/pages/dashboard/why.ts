@@ -278,7 +278,7 @@ function around(place: Place, data: readonly Decision[], current: Decision | und
       rows: data.map((decision) => [
         decision === current
           ? html`<strong>${instant(place, decision.at)}</strong>`
-          : link(place, `/why?${addressOf(decision)}`, instant(place, decision.at)),
+          : link(place, explanationOf(decision), instant(place, decision.at)),
         decision.featureKey,
         words(decision.kind),
         quantity(decision.value),
@@ -292,10 +292,12 @@ function around(place: Place, data: readonly Decision[], current: Decision | und
   ]);
 }
 
-function addressOf({ allowed, eventId, at, customerId, featureKey }: Decision): string {
+/** Of one decision: where the page explains it, below the place's base. */
+export function explanationOf(decision: Decision): string {
+  const { allowed, eventId, at, customerId, featureKey } = decision;
   const of =
     allowed && eventId !== null
       ? { search: eventId }
       : { customer: customerId, instant: at, feature_key: featureKey };
-  return new URLSearchParams(of).toString();
+  return `/why?${new URLSearchParams(of).toString()}`;
 }

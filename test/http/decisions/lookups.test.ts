@@ -159,6 +159,22 @@ test('by time: on both sides of the instant, newest first, and no more than aske
   });
 });
 
+test('by time, the denials alone, however much was recorded since', async () => {
+  const customer = await customerWith(3);
+  await setting.check(customer, 'api', { value: 4 });
+  await setting.track(customer, 'api', { value: 5, overage: 'reject', idempotency_key: 'k' });
+  await times(30, () => setting.track(customer, 'api'));
+  const query = { customer_id: customer, at: now(), limit: 5 };
+  expect((await ask(query)).data.every((one) => one['allowed'])).toBe(true);
+  const { data, state } = await ask({ ...query, only: 'denied' });
+  expect(data.map((one) => [one['kind'], one['value']])).toEqual([
+    ['track', 5],
+    ['check', 4],
+  ]);
+  expect(state!['decision_id']).toBe(data[0]!['id']);
+  expect((await ask({ ...query, only: 'denied', feature_key: 'other' })).data).toEqual([]);
+});
+
 test('by time without a decision: what was in force then', async () => {
   const customer = await customerWith(3);
   const query = { customer_id: customer, feature_key: 'api' };
@@ -223,6 +239,8 @@ test.each([
   [`at=2026-11-23T14:03:00Z&customer_id=${CUSTOMER}&external_customer_id=x`, ['customer_id']],
   [`request_id=a&customer_id=${CUSTOMER}`, ['customer_id']],
   ['request_id=a&feature_key=api', ['feature_key']],
+  ['request_id=a&only=denied', ['only']],
+  [`at=2026-11-23T14:03:00Z&only=allowed&customer_id=${CUSTOMER}`, ['only']],
   [`idempotency_key=k&feature_key=api&customer_id=${CUSTOMER}`, ['feature_key']],
   [`at=tomorrow&customer_id=${CUSTOMER}`, ['at']],
   [`at=2026-11-23T14:03:00&customer_id=${CUSTOMER}`, ['at']],

@@ -1,0 +1,35 @@
+// What a customer was denied, each no with the way to its explanation.
+import type { Decision } from '../../client/types.ts';
+import { type Html, html } from '../html.ts';
+import { instant, link, quantity, section, table } from './parts.ts';
+import type { Place } from './place.ts';
+import { explanationOf } from './why.ts';
+
+/** `denials`: newest first. */
+export function denialsSection(place: Place, denials: readonly Decision[]): Html {
+  return section(
+    'Denials',
+    html`<div id="denials" data-live>
+      ${table({
+        caption: 'The newest denials',
+        columns: [
+          'When',
+          'Feature',
+          { label: 'Asked', isNumber: true },
+          { label: 'Left', isNumber: true },
+          'Why',
+          { label: 'Times', isNumber: true },
+        ],
+        rows: denials.map((denial) => [
+          link(place, explanationOf(denial), instant(place, denial.at)),
+          denial.featureKey,
+          quantity(denial.value),
+          quantity(denial.balanceBefore.balance),
+          denial.rule,
+          String(denial.count),
+        ]),
+        empty: 'It was denied nothing lately.',
+      })}
+    </div>`,
+  );
+}

@@ -1,6 +1,6 @@
 // What is written to the audit log: the one table.
 //
-// Who reads it: the edge, once for each route, and the command line.
+// Who reads it: the edge, once for each route.
 // Holds: an operation that is not listed here is logged, whoever calls it. Reads are told by their
 // names (`getMeter`, `listMeters`); a test compares them with the methods of all routes.
 // Does not: log what an application does for its customers all day with a key (ROUTINE). It changes
@@ -38,6 +38,13 @@ export type Rule = {
   readonly isOfBothModes: boolean;
   /** Whether calls with a key are logged, too. */
   readonly isForKeys: boolean;
+};
+
+export type PortalRule = Rule & {
+  /** What it acts on: the customer itself, or a subscription that the body names. */
+  readonly names: 'customer' | 'subscription';
+  /** What the row calls it. */
+  readonly as: string;
 };
 
 type Exception = Partial<Pick<Rule, 'object' | 'idOf' | 'before' | 'isOfBothModes'>>;
@@ -120,6 +127,26 @@ export function ruleOf(operationId: string): Rule | null {
     isForKeys: !ROUTINE.has(operationId),
   };
 }
+
+/** What customers do in the portal. Two lead to a saved method: the form, and the way back from a bank. */
+const IN_PORTAL = /InPortal$/;
+const SAVES_METHOD: ReadonlySet<string> = new Set([
+  'replacePaymentMethod',
+  'showPaymentMethodForm',
+]);
+
+/** The same, of a page or a form of the portal. */
+export function portalRuleOf(operationId: string): PortalRule | null {
+  if (READ.test(operationId)) return null;
+  if (SAVES_METHOD.has(operationId)) {
+    const rule = { object: 'customer', idOf: 'path', before: null } as const;
+    return { ...SAME, ...rule, names: 'customer', as: 'replacePaymentMethod' };
+  }
+  if (!IN_PORTAL.test(operationId)) return null;
+  return { ...SAME, ...SUBSCRIPTION, idOf: 'path', names: 'subscription', as: operationId };
+}
+
+const SAME = { isOfBothModes: false, isForKeys: true } as const;
 
 /** `archiveUsagePrice`: usage_price. */
 function objectOf(operationId: string): string {

@@ -766,9 +766,10 @@ export type Operations = {
   /**
    * List who did what, newest first
    *
-   * What users did, what keys did but for routine calls (usage, customers, checkouts, links to
-   * the portal, tags and custom fields), and what an operator did on the command line. A row
-   * is there before the call is answered, and stays as it is for good.
+   * What users did, signing in and out included; what keys did but for routine calls (usage,
+   * customers, checkouts, links to the portal, tags and custom fields); what customers did in
+   * the portal; and what an operator did on the command line. A row is there before the call
+   * is answered, and stays as it is for good.
    *
    * `before` and `after` have the fields that changed. Secrets are left out of them, and what
    * is long. A row of both modes is in the list of each. Of the roles, owners and admins may
@@ -1144,10 +1145,13 @@ export type ListAuditLogQuery = {
    * together with `offset`.
    */
   after?: string;
-  /** The id of the user or of the key. */
+  /** The id of the user, the key or the customer. */
   actor?: string;
-  actorKind?: 'user' | 'key' | 'command_line';
-  /** An operation of this document, or a command: `updateProduct`, `key create`. */
+  actorKind?: 'user' | 'key' | 'customer' | 'command_line';
+  /**
+   * An operation of this document, a command, or what a user did at the door: `updateProduct`,
+   * `key create`, `signIn`.
+   */
   operation?: string;
   objectId?: string;
   /** What was done from then on. */
@@ -1157,10 +1161,13 @@ export type ListAuditLogQuery = {
 };
 
 export type DownloadAuditLogQuery = {
-  /** The id of the user or of the key. */
+  /** The id of the user, the key or the customer. */
   actor?: string;
-  actorKind?: 'user' | 'key' | 'command_line';
-  /** An operation of this document, or a command: `updateProduct`, `key create`. */
+  actorKind?: 'user' | 'key' | 'customer' | 'command_line';
+  /**
+   * An operation of this document, a command, or what a user did at the door: `updateProduct`,
+   * `key create`, `signIn`.
+   */
   operation?: string;
   objectId?: string;
   /** What was done from then on. */
@@ -1262,11 +1269,12 @@ export type ApiKeyWithText = {
 };
 
 export type AuditLogActor = {
-  kind: 'user' | 'key' | 'command_line';
+  kind: 'user' | 'key' | 'customer' | 'command_line';
   id: string | null;
   /**
    * As it was then: the e-mail address of a user, the name and the last four characters of a
-   * key, the account and the host of a command line.
+   * key, the e-mail address or the external id of a customer, the account and the host of a
+   * command line.
    */
   label: string;
   sessionId: string | null;
@@ -1281,7 +1289,10 @@ export type AuditLogEntry = {
   address: string | null;
   userAgent: string | null;
   requestId: string | null;
-  /** An operation of this document, or a command. */
+  /**
+   * An operation of this document, a command, or what a user did at the door: `signIn`,
+   * `signOut`.
+   */
   operation: string;
   object: AuditLogObject;
   status: number | null;

@@ -1675,10 +1675,11 @@ CREATE TABLE audit_log (
   -- By the wall clock, when the action was done.
   at timestamptz NOT NULL,
   actor_kind text NOT NULL,
-  -- Of the user or the key.
+  -- Of the user, the key or the customer.
   actor_id uuid,
-  -- As it was then: the e-mail address of the user, the name and the end of the key, the account and the host of the command line.
+  -- As it was then: the e-mail address of the user, the name and the end of the key, the address or the id of the customer, the account and the host of the command line.
   actor_label text NOT NULL,
+  -- Of a user; of a customer the link to its portal.
   session_id uuid,
   address text,
   user_agent text,
@@ -1693,7 +1694,7 @@ CREATE TABLE audit_log (
   before jsonb,
   after jsonb,
   CONSTRAINT audit_log_pkey PRIMARY KEY (id),
-  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'command_line'::text])),
+  CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'customer'::text, 'command_line'::text])),
   CONSTRAINT audit_log_after_check CHECK (octet_length(after::text) <= 65536),
   CONSTRAINT audit_log_before_check CHECK (octet_length(before::text) <= 65536)
 );

@@ -8,6 +8,7 @@ import { acceptInvitation, holdOpenInvitation } from '../records/invitations.ts'
 import { addMember } from '../records/members.ts';
 import { ensureUser, findUserByEmail, nameIn, type User } from '../records/users.ts';
 import type { Browser, PeopleDeps } from './people.ts';
+import { recordUserAction } from './recorded.ts';
 import { beginSession } from './sign-in.ts';
 
 export type Acceptance =
@@ -48,8 +49,20 @@ export async function accept(
     const added = await addMember(transaction, bounds, member);
     if (added instanceof Full) return { kind: 'full', message: added.message };
     await acceptInvitation(transaction, { id: invitation.id, now });
-    const token =
-      known === null ? await beginSession(deps, transaction, { user: joined, browser }) : null;
+    const object = { type: 'invitation', id: invitation.id } as const;
+    const after = added ? { role, member_id: member.id } : {};
+    const sessionId = user === null ? null : (browser.formerSession?.id ?? null);
+    await recordUserAction(deps, transaction, {
+      operation: 'acceptInvitation',
+      object,
+      after,
+      organisationId,
+      user: joined,
+      sessionId: joined.id === user?.id ? sessionId : null,
+      from: browser,
+    });
+    const begun = { user: joined, browser, by: 'invitation' } as const;
+    const token = known === null ? await beginSession(deps, transaction, begun) : null;
     return { kind: 'accepted', organisationId, token };
   });
 }

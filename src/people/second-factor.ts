@@ -10,6 +10,7 @@ import {
   beginSecondFactor,
   confirmSecondFactor,
   countMiss,
+  countRecoveryCodes,
   dropSecondFactor,
   findSecondFactor,
   takeRecoveryCode,
@@ -17,14 +18,15 @@ import {
 } from '../records/second-factors.ts';
 import { renewSession, revokeSessions } from '../records/sessions.ts';
 import type { User } from '../records/users.ts';
-import type { PeopleDeps } from './people.ts';
+import type { Origin, PeopleDeps } from './people.ts';
+import { recordRefusal, recordUserAction } from './recorded.ts';
 import { newTotpSecret, stepOf, totpUri } from './totp.ts';
 
 const RECOVERY_CODES = 10;
 const RECOVERY_BYTES = 8;
 
-/** Who gives a code, and in which session. */
-export type Who = { readonly user: User; readonly sessionId: string };
+/** Who gives a code, in which session, and from where. */
+export type Who = { readonly user: User; readonly sessionId: string; readonly from: Origin };
 
 /** What an app needs: typed, or read as a QR code. */
 export type Enrolment = { readonly secret: string; readonly uri: string };
@@ -52,9 +54,10 @@ export type Confirmed = {
 /** Begins to ask for codes, with the first one. null: the code is wrong, or there is nothing to confirm. */
 export async function confirmEnrolment(
   deps: PeopleDeps,
-  { user, sessionId }: Who,
+  who: Who,
   code: string,
 ): Promise<Confirmed | null> {
+  const { user, sessionId } = who;
   const { sql, clock, secrets } = deps;
   const now = clock.now();
   const factor = await findSecondFactor(sql, user.id);
@@ -66,9 +69,13 @@ export async function confirmEnrolment(
   return sql.begin(async (transaction) => {
     const confirmed = { userId: user.id, sealed: factor.sealed, step, recoveryHashes, now };
     if (!(await confirmSecondFactor(transaction, confirmed))) return null;
-    await revokeSessions(transaction, { userId: user.id, except: sessionId, now });
+    const ended = { userId: user.id, except: sessionId, now };
+    const after = { sessions_ended: await revokeSessions(transaction, ended) };
     const token = await renew(deps, transaction, sessionId);
-    return token === null ? null : { token, recoveryCodes };
+    if (token === null) return null;
+    const done = { ...who, operation: 'enableSecondFactor', object: self(user), after } as const;
+    await recordUserAction(deps, transaction, { ...done, status: 200 });
+    return { token, recoveryCodes };
   });
 }
 
@@ -76,12 +83,9 @@ export async function confirmEnrolment(
  * Takes a code of the app, or a recovery code. The session's new token; null: it is wrong, was used,
  * or none counts any more.
  */
-export async function giveCode(
-  deps: PeopleDeps,
-  { user, sessionId }: Who,
-  code: string,
-): Promise<string | null> {
+export async function giveCode(deps: PeopleDeps, who: Who, code: string): Promise<string | null> {
   const { sql, clock, secrets } = deps;
+  const { user, sessionId } = who;
   const now = clock.now();
   const factor = await findSecondFactor(sql, user.id);
   if (factor === null || !factor.isConfirmed) return null;
@@ -91,23 +95,46 @@ export async function giveCode(
       step === null
         ? await takeRecoveryCode(transaction, { userId: user.id, hash: hashOf(user.id, code), now })
         : await takeStep(transaction, { userId: user.id, step });
-    return isTaken ? renew(deps, transaction, sessionId) : null;
+    if (!isTaken) return null;
+    const renewed = await renew(deps, transaction, sessionId);
+    if (renewed === null) return null;
+    await recordUserAction(deps, transaction, {
+      ...who,
+      operation: step === null ? 'useRecoveryCode' : 'giveSecondFactor',
+      object: { type: 'session', id: sessionId },
+      ...(step === null && {
+        after: { recovery_codes_left: await countRecoveryCodes(transaction, user.id) },
+      }),
+    });
+    return renewed;
   });
-  if (token === null) await countMiss(sql, user.id);
+  if (token === null) await miss(deps, who);
   return token;
+}
+
+async function miss(deps: PeopleDeps, who: Who): Promise<void> {
+  await deps.sql.begin(async (sql) => {
+    await countMiss(sql, who.user.id);
+    await recordRefusal(deps, sql, { ...who, why: 'wrong_code', status: 400 });
+  });
 }
 
 /** Asks for no code any more. Whoever calls has seen a code of this session. */
 export async function removeSecondFactor(
-  { sql, clock }: Pick<PeopleDeps, 'sql' | 'clock'>,
-  { user, sessionId }: { readonly user: Pick<User, 'id'>; readonly sessionId: string | null },
+  deps: Pick<PeopleDeps, 'sql' | 'clock' | 'ids'>,
+  who: Who,
 ): Promise<void> {
-  await sql.begin(async (transaction) => {
-    await dropSecondFactor(transaction, user.id);
-    const ended = { userId: user.id, except: sessionId, now: clock.now() };
-    await revokeSessions(transaction, ended);
+  const { user, sessionId } = who;
+  await deps.sql.begin(async (sql) => {
+    await dropSecondFactor(sql, user.id);
+    const ended = { userId: user.id, except: sessionId, now: deps.clock.now() };
+    const after = { sessions_ended: await revokeSessions(sql, ended) };
+    const done = { ...who, operation: 'disableSecondFactor', object: self(user), after } as const;
+    await recordUserAction(deps, sql, done);
   });
 }
+
+const self = ({ id }: User) => ({ type: 'user', id }) as const;
 
 async function renew(
   { clock, newToken }: Pick<PeopleDeps, 'clock' | 'newToken'>,

@@ -5,9 +5,15 @@
 // code is given (second-factor.ts).
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { insertSession, revokeSession } from '../records/sessions.ts';
-import { ASKED_MAX, insertSignInLink, useSignInLink } from '../records/sign-in-links.ts';
+import {
+  ASKED_MAX,
+  findEndedLink,
+  insertSignInLink,
+  useSignInLink,
+} from '../records/sign-in-links.ts';
 import { findUserByEmail, type User } from '../records/users.ts';
 import type { Browser, PeopleDeps } from './people.ts';
+import { recordRefusal, recordUserAction } from './recorded.ts';
 
 /** The text that a link ends in; null where the user has as many as one may ask for. */
 export async function makeSignInLink(
@@ -28,7 +34,11 @@ export async function signInByLink(
 ): Promise<string | null> {
   return deps.sql.begin(async (sql) => {
     const user = await useSignInLink(sql, { token: link, now: deps.clock.now() });
-    return user === null ? null : beginSession(deps, sql, { user, browser });
+    if (user !== null) return beginSession(deps, sql, { user, browser, by: 'link' });
+    const ended = await findEndedLink(sql, link);
+    if (ended === null) return null;
+    await recordRefusal(deps, sql, { ...ended, sessionId: null, from: browser, status: 410 });
+    return null;
   });
 }
 
@@ -40,22 +50,60 @@ export async function signInByEmail(
 ): Promise<string | null> {
   return deps.sql.begin(async (sql) => {
     const user = await findUserByEmail(sql, email);
-    if (user === null || user.disabledAt !== null) return null;
-    return beginSession(deps, sql, { user, browser });
+    if (user === null) return null;
+    if (user.disabledAt === null) return beginSession(deps, sql, { user, browser, by: 'oidc' });
+    const refused = { user, why: 'user_disabled', sessionId: null, status: 403 } as const;
+    await recordRefusal(deps, sql, { ...refused, from: browser });
+    return null;
   });
 }
 
 /** Its token. */
 export async function beginSession(
-  { clock, ids, newToken }: Pick<PeopleDeps, 'clock' | 'ids' | 'newToken'>,
+  deps: Pick<PeopleDeps, 'clock' | 'ids' | 'newToken'>,
   sql: Transaction,
-  { user, browser }: { readonly user: Pick<User, 'id'>; readonly browser: Browser },
+  {
+    user,
+    browser,
+    by,
+  }: {
+    readonly user: Pick<User, 'id' | 'email'>;
+    readonly browser: Browser;
+    readonly by: 'link' | 'oidc' | 'invitation';
+  },
 ): Promise<string> {
-  const { address, userAgent, formerSession } = browser;
+  const { clock, ids, newToken } = deps;
+  const { address, userAgent } = browser;
   const now = clock.now();
-  if (formerSession !== null) await revokeSession(sql, { ...formerSession, now });
+  await endFormer(deps, sql, browser);
   const token = newToken();
-  const session = { id: ids.next(), token, userId: user.id, secondFactorAt: null };
-  await insertSession(sql, { ...session, address, userAgent, now });
+  const id = ids.next();
+  await insertSession(sql, {
+    id,
+    token,
+    userId: user.id,
+    secondFactorAt: null,
+    address,
+    userAgent,
+    now,
+  });
+  const object = { type: 'session', id } as const;
+  const done = { operation: 'signIn', object, after: { by } } as const;
+  await recordUserAction(deps, sql, { ...done, user, sessionId: id, from: browser });
   return token;
+}
+
+/** It may be another user's. */
+async function endFormer(
+  deps: Pick<PeopleDeps, 'clock' | 'ids'>,
+  sql: Transaction,
+  browser: Browser,
+): Promise<void> {
+  const { formerSession } = browser;
+  if (formerSession === null) return;
+  const { id, user } = formerSession;
+  if (!(await revokeSession(sql, { id, userId: user.id, now: deps.clock.now() }))) return;
+  const object = { type: 'session', id } as const;
+  const done = { operation: 'signOut', object, user, sessionId: id } as const;
+  await recordUserAction(deps, sql, { ...done, from: browser });
 }

@@ -3,7 +3,7 @@ import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor, Json } from '../platform/postgres/postgres.ts';
 import { type Cursor, type Page, pageOf } from './page.ts';
 
-export const ACTOR_KINDS = ['user', 'key', 'command_line'] as const;
+export const ACTOR_KINDS = ['user', 'key', 'customer', 'command_line'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
 type State = Readonly<Record<string, Json>> | null;
@@ -31,7 +31,7 @@ export type AuditRecord = {
 export type NewAuditRecord = Omit<AuditRecord, 'actorLabel'> & {
   readonly organisationId: string | null;
   readonly groupId: string | null;
-  /** null for a key: its name and its end are looked up. */
+  /** null for a key and a customer: what they are called is looked up. */
   readonly actorLabel: string | null;
   /**
    * The id where another action has this one: its Idempotency-Key was used a day before or earlier,
@@ -52,10 +52,32 @@ export async function insertAuditRecord(sql: Executor, row: NewAuditRecord): Pro
         select from audit_log where id = ${id} and at < ${row.at}::timestamptz - interval '1 day')
       then ${otherId}::uuid else ${id}::uuid end,
       ${row.organisationId}, ${row.groupId}, ${row.mode}, ${row.at}, ${row.actorKind}, ${actorId},
-      coalesce(${row.actorLabel}::text, (select concat_ws(' ', name, '…' || last4) from api_keys where id = ${actorId}), ''),
+      coalesce(${row.actorLabel}::text, (select concat_ws(' ', name, '…' || last4) from api_keys where id = ${actorId}),
+        (select coalesce(email, external_customer_id, name) from customers where id = ${actorId}), ''),
       ${row.sessionId}, ${row.address}, ${row.userAgent}, ${row.requestId}, ${row.operation}, ${row.objectType},
       ${row.objectId}, ${row.status}, ${json(row.before)}, ${json(row.after)}
     on conflict (id) do nothing`;
+}
+
+/** Rows of both modes: how many a user has of one operation since then, in one organisation or in none. */
+export async function countAuditRecordsOf(
+  sql: Executor,
+  of: {
+    readonly organisationId: string | null;
+    readonly actorId: string;
+    readonly operation: string;
+    readonly since: Date;
+  },
+): Promise<number> {
+  const { organisationId, actorId, operation, since } = of;
+  const where =
+    organisationId === null
+      ? sql`organisation_id is null`
+      : sql`organisation_id = ${organisationId}`;
+  const [row] = await sql<{ count: bigint }[]>`
+    select count(*) from audit_log where ${where} and actor_id = ${actorId} and at >= ${since}
+      and mode is distinct from 'test' and operation = ${operation}`;
+  return Number(row?.count ?? 0n);
 }
 
 export type Owner = Pick<NewAuditRecord, 'organisationId' | 'groupId' | 'mode'>;

@@ -107,6 +107,14 @@ export async function listAllMembers(
     where organisation_id = ${organisationId} order by organisation_members.id`;
 }
 
+/** Those of which the user is a member, in the order in which it came. */
+export async function listOrganisationsOf(sql: Executor, userId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select organisation_id as id from organisation_members where user_id = ${userId}
+    order by organisation_members.id`;
+  return rows.map(({ id }) => id);
+}
+
 /** Its row is locked until the commit. */
 export async function holdMember(
   sql: Transaction,

@@ -134,14 +134,15 @@ export async function renewSession(
   return renewed.length > 0;
 }
 
-/** Ends one of a user. */
+/** Ends one of a user. false: it is none, or was ended. */
 export async function revokeSession(
   sql: Executor,
   { userId, id, now }: { readonly userId: string; readonly id: string; readonly now: number },
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const ended = await sql`
     update sessions set revoked_at = ${new Date(now)}
-    where id = ${id} and user_id = ${userId} and revoked_at is null`;
+    where id = ${id} and user_id = ${userId} and revoked_at is null returning id`;
+  return ended.length > 0;
 }
 
 /** Ends all of a user, but one. Returns how many. */

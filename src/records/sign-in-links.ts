@@ -2,7 +2,7 @@
 import { hashKey } from '../platform/crypto/keys.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import type { User } from './users.ts';
+import { holdUser, type User } from './users.ts';
 
 export const LINK_MS = 15 * 60_000;
 /** That a user may ask for at a time. */
@@ -21,7 +21,7 @@ export async function insertSignInLink(
 ): Promise<boolean> {
   const { id, token, userId, openMax, now } = link;
   // One at a time for each user.
-  await sql`select from users where id = ${userId} for no key update`;
+  await holdUser(sql, userId);
   await sql`
     delete from sign_in_links
     where user_id = ${userId} and (expires_at <= ${new Date(now)} or used_at is not null)`;
@@ -58,4 +58,22 @@ export async function useSignInLink(
       and u.id = l.user_id and u.disabled_at is null
     returning u.id, u.email, u.name`;
   return used ?? null;
+}
+
+/** Why a link does not sign in, and whom it was for; null where it is unknown. */
+export async function findEndedLink(
+  sql: Executor,
+  token: string,
+): Promise<{
+  readonly user: User;
+  readonly why: 'link_used' | 'link_over' | 'user_disabled';
+} | null> {
+  if (!isToken(token)) return null;
+  const [found] = await sql<(User & { isUsed: boolean; isDisabled: boolean })[]>`
+    select u.id, u.email, u.name, l.used_at is not null as "isUsed",
+      u.disabled_at is not null as "isDisabled"
+    from sign_in_links l join users u on u.id = l.user_id where l.hash = ${hashKey(token)}`;
+  if (found === undefined) return null;
+  const { isUsed, isDisabled, ...user } = found;
+  return { user, why: isUsed ? 'link_used' : isDisabled ? 'user_disabled' : 'link_over' };
 }

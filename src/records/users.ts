@@ -1,5 +1,5 @@
 // Users: people who may sign in. An address is one user, in upper or lower case.
-import type { Executor } from '../platform/postgres/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 
 export type User = { readonly id: string; readonly email: string; readonly name: string };
 
@@ -53,6 +53,11 @@ export async function disableUser(
   { id, at }: { readonly id: string; readonly at: Date | null },
 ): Promise<void> {
   await sql`update users set disabled_at = ${at} where id = ${id}`;
+}
+
+/** Its row is locked until the commit. */
+export async function holdUser(sql: Transaction, id: string): Promise<void> {
+  await sql`select from users where id = ${id} for no key update`;
 }
 
 /** What a user is called who has said no name. */

@@ -10,11 +10,12 @@ CREATE TABLE audit_log (
   mode mode,
   -- By the wall clock, when the action was done.
   at timestamptz NOT NULL,
-  actor_kind text NOT NULL CHECK (actor_kind IN ('user', 'key', 'command_line')),
-  -- Of the user or the key.
+  actor_kind text NOT NULL CHECK (actor_kind IN ('user', 'key', 'customer', 'command_line')),
+  -- Of the user, the key or the customer.
   actor_id uuid,
-  -- As it was then: the e-mail address of the user, the name and the end of the key, the account and the host of the command line.
+  -- As it was then: the e-mail address of the user, the name and the end of the key, the address or the id of the customer, the account and the host of the command line.
   actor_label text NOT NULL,
+  -- Of a user; of a customer the link to its portal.
   session_id uuid,
   address text,
   user_agent text,

@@ -1,17 +1,27 @@
 // A user's own page: the name, the second factor, the sessions, invitations.
 import { accountPage, recoveryCodesPage } from '../../pages/dashboard/account.ts';
 import { accept } from '../../people/invitations.ts';
+import { rename } from '../../people/names.ts';
 import { confirmEnrolment, enrolment, removeSecondFactor } from '../../people/second-factor.ts';
+import { endAllSessions, endSession } from '../../people/sessions.ts';
 import { FRESH_MS } from '../../people/step-up.ts';
 import { listOpenInvitations } from '../../records/invitations.ts';
 import { countRecoveryCodes } from '../../records/second-factors.ts';
-import { listSessions, revokeSession, revokeSessions } from '../../records/sessions.ts';
-import { renameUser } from '../../records/users.ts';
+import { listSessions } from '../../records/sessions.ts';
 import { isUuid } from '../../records/uuid.ts';
 import { isLine } from '../wire/values.ts';
 import { NO_COOKIE } from './cookie.ts';
 import type { SignedIn } from './door.ts';
-import { BASE, browserOf, goTo, isHalf, show, withSession, type PeoplePagesDeps } from './entry.ts';
+import {
+  BASE,
+  browserOf,
+  goTo,
+  isHalf,
+  originOf,
+  type PeoplePagesDeps,
+  show,
+  withSession,
+} from './entry.ts';
 import type { Entry, OpenPage } from './page.ts';
 
 const AT = `${BASE}/account`;
@@ -77,33 +87,32 @@ async function account(
 }
 
 async function act(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
-  const { sql, clock } = deps;
   const { form } = entry;
-  const { user, sessionId } = signedIn;
-  const now = clock.now();
+  const { sessionId } = signedIn;
+  const who = { ...signedIn, from: originOf(entry) };
   switch (form.get('act') ?? '') {
     case 'rename': {
       const name = (form.get('name') ?? '').trim();
       if (!isLine(name)) return refuse(deps, entry, signedIn, WRONG_NAME);
-      await renameUser(sql, { id: user.id, name });
+      await rename(deps, who, name);
       return done('renamed');
     }
     case 'enrol':
       return enrol(deps, entry, signedIn);
     case 'remove-second-factor':
-      if (!isFresh(signedIn, now)) return codeFirst();
-      await removeSecondFactor(deps, { user, sessionId });
+      if (!isFresh(signedIn, deps.clock.now())) return codeFirst();
+      await removeSecondFactor(deps, who);
       return done('removed');
     case 'end-session': {
       const id = form.get('session') ?? '';
-      if (isUuid(id)) await revokeSession(sql, { id, userId: user.id, now });
+      if (isUuid(id)) await endSession(deps, who, id);
       return done('ended');
     }
     case 'sign-out':
-      await revokeSession(sql, { id: sessionId, userId: user.id, now });
+      await endSession(deps, who, sessionId);
       return signedOut();
     case 'sign-out-everywhere':
-      await revokeSessions(sql, { userId: user.id, now });
+      await endAllSessions(deps, who);
       return signedOut();
     case 'join':
       return join(deps, entry, signedIn);
@@ -138,7 +147,7 @@ async function enrol(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): P
   const { allowed } = await deps.codes.take(signedIn.user.id);
   if (!allowed) return refuse(deps, entry, signedIn, TOO_OFTEN, 429);
   const code = (entry.form.get('code') ?? '').slice(0, 100);
-  const confirmed = await confirmEnrolment(deps, signedIn, code);
+  const confirmed = await confirmEnrolment(deps, { ...signedIn, from: originOf(entry) }, code);
   if (confirmed === null) return refuse(deps, entry, signedIn, WRONG_CODE);
   const { token, recoveryCodes } = confirmed;
   return withSession(show(recoveryCodesPage(recoveryCodes, BASE)), token);

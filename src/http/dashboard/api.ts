@@ -3,6 +3,7 @@
 import { Tollhouse } from '../../client/index.ts';
 import type { Acting } from '../edge/acting.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
+import { REQUEST_ID } from '../edge/request-log.ts';
 
 /** It never leaves the process. */
 const BASE_URL = 'http://dashboard.internal';
@@ -15,19 +16,35 @@ export type Download = (path: string) => Promise<Response>;
 
 /** Runs `task` with an API that acts for the member until it is done. */
 export async function actingAs<T>(
-  { acting, handle }: { readonly acting: Acting; readonly handle: Handle },
+  {
+    acting,
+    handle,
+    forRequest: { request, requestId },
+  }: {
+    readonly acting: Acting;
+    readonly handle: Handle;
+    /** The audit log names it, and the browser that sent it. */
+    readonly forRequest: { readonly request: Request; readonly requestId: string };
+  },
   principal: OrganisationPrincipal,
   task: (api: Tollhouse, download: Download) => Promise<T>,
 ): Promise<T> {
   const { token, end } = acting.as(principal);
+  const userAgent = request.headers.get('user-agent');
+  const answered: Handle = (asked) => {
+    asked.headers.set(REQUEST_ID, requestId);
+    if (userAgent !== null) asked.headers.set('user-agent', userAgent);
+    return handle(asked);
+  };
   const api = new Tollhouse({
     apiKey: token,
     baseUrl: BASE_URL,
     timeoutMs: TIMEOUT_MS,
-    fetch: async (url, init) => handle(new Request(url, init)),
+    fetch: async (url, init) => answered(new Request(url, init)),
   });
   const headers = { authorization: `Bearer ${token}` };
-  const download: Download = async (path) => handle(new Request(`${BASE_URL}${path}`, { headers }));
+  const download: Download = async (path) =>
+    answered(new Request(`${BASE_URL}${path}`, { headers }));
   try {
     return await task(api, download);
   } finally {

@@ -2,7 +2,7 @@
 import type { Settings } from '../../config.ts';
 import type { Page } from '../../pages/layout.ts';
 import type { Oidc } from '../../people/oidc.ts';
-import type { Browser, PeopleDeps } from '../../people/people.ts';
+import type { Browser, Origin, PeopleDeps } from '../../people/people.ts';
 import type { Post } from '../../people/post.ts';
 import type { RateLimit } from '../../platform/redis/rate-limit.ts';
 import { sendPage } from '../page.ts';
@@ -23,6 +23,8 @@ export type PeoplePagesDeps = PeopleDeps & {
 };
 
 export const BASE = '/dashboard';
+
+const USER_AGENT_MAX = 255;
 
 /** Where its forms lead to; where those of the identity provider do, too. */
 const SELF = ["'self'"];
@@ -52,12 +54,15 @@ export function localPath(to: string | null): string | null {
   return /^\/dashboard(?:\/|$)/.test(url.pathname) ? url.pathname + url.search : null;
 }
 
-export function browserOf({ request, address, signedIn }: Entry): Browser {
-  return {
-    address,
-    userAgent: request.headers.get('user-agent') ?? '',
-    formerSession: signedIn === null ? null : { id: signedIn.sessionId, userId: signedIn.user.id },
-  };
+export function originOf({ request, address, requestId }: Entry): Origin {
+  const userAgent = request.headers.get('user-agent') ?? '';
+  return { address, userAgent: userAgent.slice(0, USER_AGENT_MAX).toWellFormed(), requestId };
+}
+
+export function browserOf(entry: Entry): Browser {
+  const { signedIn } = entry;
+  const formerSession = signedIn === null ? null : { id: signedIn.sessionId, user: signedIn.user };
+  return { ...originOf(entry), formerSession };
 }
 
 /** Whether a code is still to be given in this session. */

@@ -57,6 +57,8 @@ export type Entry = {
   readonly request: Request;
   /** Where the browser is. */
   readonly address: string;
+  /** The `x-request-id` of the answer. */
+  readonly requestId: string;
   readonly signedIn: SignedIn | null;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

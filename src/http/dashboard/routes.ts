@@ -21,6 +21,7 @@ import type { Acting } from '../edge/acting.ts';
 import { FORM_BYTES_MAX, FORM_MEDIA, takeBody } from '../edge/body.ts';
 import { isCrossSite } from '../edge/cross-site.ts';
 import type { Edge } from '../edge/edge.ts';
+import { REQUEST_ID } from '../edge/request-log.ts';
 import { mayCall } from '../edge/scopes.ts';
 import { urlOf } from '../edge/url.ts';
 import { sendPage } from '../page.ts';
@@ -105,6 +106,7 @@ class Dashboard {
       const response = await this.#answer(request);
       const isHead = request.method === 'HEAD';
       const sent = isHead ? new Response(null, response) : response;
+      sent.headers.set(REQUEST_ID, edge.requestIds.idOf(request));
       return edge.finish(request, sent);
     } catch (error) {
       return edge.finish(request, refusedByApi(error) ?? edge.failed(request, error));
@@ -121,7 +123,8 @@ class Dashboard {
     const signedIn = await this.#deps.door.whoIs(request, address);
     const url = urlOf(request);
     const path = url.pathname.slice(BASE.length);
-    const entry = { request, address, signedIn, query: url.searchParams, form };
+    const requestId = this.#deps.edge.requestIds.idOf(request);
+    const entry = { request, address, requestId, signedIn, query: url.searchParams, form };
     for (const { page, match } of this.#open) {
       const params = match(path);
       if (params !== null) return this.#enter(page, { ...entry, params });
@@ -180,7 +183,8 @@ class Dashboard {
     const { sessionId } = signedIn;
     const actor = { kind: 'user', id, sessionId, email, address: entry.address } as const;
     const principal = { kind: 'organisation', ...tenant, scope: member.role, actor } as const;
-    return actingAs(this.#deps, principal, async (api, download) => {
+    const deps = { ...this.#deps, forRequest: { request, requestId: entry.requestId } };
+    return actingAs(deps, principal, async (api, download) => {
       const settings = await api.organization.retrieve();
       const place = this.#placeOf(entry, settings);
       const key = form.get('_key') ?? undefined;

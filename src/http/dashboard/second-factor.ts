@@ -2,7 +2,7 @@
 import { codePage } from '../../pages/dashboard/sign-in.ts';
 import { giveCode } from '../../people/second-factor.ts';
 import type { SignedIn } from './door.ts';
-import { BASE, goTo, localPath, show, type PeoplePagesDeps } from './entry.ts';
+import { BASE, goTo, localPath, originOf, show, type PeoplePagesDeps } from './entry.ts';
 import type { Entry, OpenPage } from './page.ts';
 
 const WRONG = 'This code is wrong or was used. Wait for the next one.';
@@ -33,12 +33,13 @@ function page(
   return show(codePage({ formToken, to, refusal }), status);
 }
 
-async function takeCode(deps: PeoplePagesDeps, { signedIn, form }: Entry): Promise<Response> {
+async function takeCode(deps: PeoplePagesDeps, entry: Entry): Promise<Response> {
+  const { signedIn, form } = entry;
   if (signedIn === null) return goTo(`${BASE}/sign-in`);
   const to = localPath(form.get('to')) ?? BASE;
   const { allowed } = await deps.codes.take(signedIn.user.id);
   if (!allowed) return page(signedIn, { to, refusal: TOO_OFTEN, status: 429 });
   const code = (form.get('code') ?? '').slice(0, 100);
-  const token = await giveCode(deps, signedIn, code);
+  const token = await giveCode(deps, { ...signedIn, from: originOf(entry) }, code);
   return token === null ? page(signedIn, { to, refusal: WRONG, status: 400 }) : goTo(to, token);
 }

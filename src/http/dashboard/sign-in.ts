@@ -11,13 +11,13 @@ import {
 } from '../../pages/dashboard/sign-in.ts';
 import { signInAddress } from '../../people/addresses.ts';
 import { makeSignInLink, signInByLink } from '../../people/sign-in.ts';
+import { endSession } from '../../people/sessions.ts';
 import { signInLetter } from '../../mail/people.ts';
-import { revokeSession } from '../../records/sessions.ts';
 import { findSignInLink } from '../../records/sign-in-links.ts';
 import { findUserByEmail } from '../../records/users.ts';
 import { isEmail } from '../wire/values.ts';
 import { NO_COOKIE } from './cookie.ts';
-import { BASE, browserOf, goTo, localPath, show, type PeoplePagesDeps } from './entry.ts';
+import { BASE, browserOf, goTo, localPath, originOf, show, type PeoplePagesDeps } from './entry.ts';
 import type { Entry, OpenPage } from './page.ts';
 
 const WRONG_EMAIL = 'Enter an e-mail address, such as you@example.com.';
@@ -107,10 +107,10 @@ export function afterSignIn(to: string | null): string {
   return `${BASE}/sign-in?done=1${then}`;
 }
 
-async function signOut({ sql, clock }: PeoplePagesDeps, { signedIn }: Entry): Promise<Response> {
+async function signOut(deps: PeoplePagesDeps, entry: Entry): Promise<Response> {
+  const { signedIn } = entry;
   if (signedIn !== null) {
-    const { sessionId: id, user } = signedIn;
-    await revokeSession(sql, { id, userId: user.id, now: clock.now() });
+    await endSession(deps, { ...signedIn, from: originOf(entry) }, signedIn.sessionId);
   }
   const response = goTo(`${BASE}/sign-in`);
   response.headers.set('set-cookie', NO_COOKIE);

@@ -10,7 +10,13 @@
 // that dies between effect and row loses the row of an action that nobody was told of.
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import { differenceOf } from '../../audit-log/difference.ts';
-import { READS_BEFORE, type Rule, ruleOf } from '../../audit-log/rules.ts';
+import {
+  type PortalRule,
+  portalRuleOf,
+  READS_BEFORE,
+  type Rule,
+  ruleOf,
+} from '../../audit-log/rules.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { safeError } from '../../platform/postgres/safe-error.ts';
 import { insertAuditRecord, type NewAuditRecord } from '../../records/audit-log.ts';
@@ -19,6 +25,7 @@ import type { Actor, PortalPrincipal, Principal } from './auth.ts';
 import { tenantOf } from './auth.ts';
 import { Unavailable } from './errors.ts';
 import { REQUEST_ID } from './request-log.ts';
+import { urlOf } from './url.ts';
 
 export type AuditedDeps = {
   readonly sql: Sql;
@@ -42,6 +49,7 @@ type Route<O extends Operation, P> = {
 };
 
 type AnyCall = Call<Operation, Principal>;
+type PortalCall = Call<Operation, PortalPrincipal>;
 
 const USER_AGENT_MAX = 200;
 const OBJECT_ID_MAX = 255;
@@ -60,6 +68,14 @@ export class AuditedRoutes {
   ): Audited<O, P> {
     const { operationId } = operation;
     const plain = { byKeys: act, byUsers: act };
+    if (access === 'portal') {
+      const rule = portalRuleOf(operationId);
+      const handler = act as unknown as Handler<Operation, PortalPrincipal>;
+      if (rule === null) return plain;
+      const logged = (call: Call<Operation, PortalPrincipal>) =>
+        this.#visit(call, { rule, handler, requestId: requests.idOf(call.request) });
+      return { ...plain, byKeys: logged as unknown as Handler<O, P> };
+    }
     if (access !== 'organisation' && access !== 'group') return plain;
     // `access` decides the principal: the type that is asserted here, and of what calls it below.
     const handler = act as unknown as Handler<Operation, Principal>;
@@ -72,21 +88,48 @@ export class AuditedRoutes {
     return { byKeys: rule.isForKeys ? byUsers : act, byUsers };
   }
 
-  async #act(call: AnyCall, done: Omit<Done, 'response' | 'text' | 'before'>): Promise<Response> {
+  async #act(call: AnyCall, done: Acting): Promise<Response> {
     const before = await this.#stateBefore(call, done.rule);
     const response = await done.handler(call);
     if (!response.ok) return response;
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
     const text = isJson ? await response.text() : null;
-    const row = this.#rowOf(call, { ...done, before, response, text });
+    const after: unknown = text === null ? null : JSON.parse(text);
+    await this.#write(this.#rowOf(call, { ...done, before, response, after }));
+    const { status, headers } = response;
+    headers.set(REQUEST_ID, done.requestId);
+    return isJson ? new Response(text, { status, headers }) : response;
+  }
+
+  /** What a customer does in its portal: a program gets JSON, a form leads back to the page. */
+  async #visit(call: PortalCall, { rule, handler, requestId }: Visited): Promise<Response> {
+    const { principal } = call;
+    const { organisationId, mode, customerId, tokenId } = principal;
+    const actor = { kind: 'customer', id: customerId, tokenId } as const;
+    const named = (call.body ?? {}) as Named;
+    const seen: AnyCall = {
+      ...call,
+      principal: { kind: 'organisation', organisationId, mode, actor, scope: 'read' },
+      params: { id: rule.names === 'customer' ? customerId : String(named['subscription_id']) },
+      // A try of another method has one row, however often its bank leads back.
+      idempotencyKey: call.idempotencyKey ?? attemptOf(call),
+    };
+    const before = await this.#stateBefore(seen, rule);
+    const response = await handler(call);
+    if (!isDone(response)) return response;
+    const after = await this.#stateBefore(seen, rule);
+    const done = { operationId: rule.as, rule, requestId, before, response, after };
+    await this.#write(this.#rowOf(seen, done));
+    response.headers.set(REQUEST_ID, requestId);
+    return response;
+  }
+
+  async #write(row: NewAuditRecord | null): Promise<void> {
     try {
       if (row !== null) await insertAuditRecord(this.#deps.sql, row);
     } catch (error) {
       throw new Unavailable(`the audit log was not written: ${safeError(error).message}`);
     }
-    const { status, headers } = response;
-    headers.set(REQUEST_ID, done.requestId);
-    return isJson ? new Response(text, { status, headers }) : response;
   }
 
   /** null where it is not there, or has no GET of its own. */
@@ -100,9 +143,8 @@ export class AuditedRoutes {
   /** null for a repetition whose row cannot be told: its key is not known here. */
   #rowOf(call: AnyCall, done: Done): NewAuditRecord | null {
     const { ids, clock } = this.#deps;
-    const { operationId, rule, response, requestId } = done;
+    const { operationId, rule, response, requestId, after: answer } = done;
     const { principal } = call;
-    const answer: unknown = done.text === null ? null : JSON.parse(done.text);
     const objectId = objectIdOf(rule, call, answer);
     const isRepeated = response.headers.has('idempotency-replayed');
     const key = keyOf(call);
@@ -137,7 +179,7 @@ export class AuditedRoutes {
       actorKind: actor.kind,
       actorId: actor.id,
       actorLabel: isUser ? actor.email : null,
-      sessionId: isUser ? actor.sessionId : null,
+      sessionId: isUser ? actor.sessionId : actor.kind === 'customer' ? actor.tokenId : null,
       address: isUser ? actor.address : this.#deps.addressOf(request),
       userAgent: request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null,
     };
@@ -147,12 +189,20 @@ export class AuditedRoutes {
 type Done = {
   readonly operationId: string;
   readonly rule: Rule;
-  readonly handler: Handler<Operation, Principal>;
   readonly requestId: string;
   readonly before: unknown;
   readonly response: Response;
-  /** null where the answer has no JSON. */
-  readonly text: string | null;
+  /** null where nothing is said. */
+  readonly after: unknown;
+};
+
+type Acting = Pick<Done, 'operationId' | 'rule' | 'requestId'> & {
+  readonly handler: Handler<Operation, Principal>;
+};
+
+type Visited = Pick<Done, 'requestId'> & {
+  readonly rule: PortalRule;
+  readonly handler: Handler<Operation, PortalPrincipal>;
 };
 
 type Named = { readonly [name: string]: unknown };
@@ -164,6 +214,17 @@ function objectIdOf({ idOf }: Rule, { params, body }: AnyCall, answer: unknown):
   const ofCustomer = sent['customer_id'] ?? sent['external_customer_id'];
   const id = { answer: answered['id'], path: last, customer: ofCustomer }[idOf] ?? last;
   return typeof id === 'string' ? id.slice(0, OBJECT_ID_MAX) : null;
+}
+
+/** An action of the portal: other pages, and redirects to a bank, say nothing of one. */
+function isDone({ ok, status, headers }: Response): boolean {
+  if (ok) return headers.get('content-type')?.startsWith('application/json') === true;
+  return status === 303 && /[?&]done=/.test(headers.get('location') ?? '');
+}
+
+function attemptOf({ body, request }: PortalCall): string | null {
+  const sent = ((body ?? {}) as Named)['attempt'] ?? urlOf(request).searchParams.get('attempt');
+  return typeof sent === 'string' ? sent.toLowerCase() : null;
 }
 
 /** The key of usage and grants may be in the body. */

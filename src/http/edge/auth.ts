@@ -18,9 +18,10 @@ import type { Scope } from './scopes.ts';
 
 export type KeyActor = { readonly kind: 'key'; readonly id: string };
 
-/** Who acts for an organisation: one of its keys, or a member who is signed in to the dashboard. */
+/** Who acts for an organisation: one of its keys, a member who is signed in to the dashboard, or a customer in its portal. */
 export type Actor =
   | KeyActor
+  | { readonly kind: 'customer'; readonly id: string; readonly tokenId: string }
   | {
       readonly kind: 'user';
       readonly id: string;

@@ -31,7 +31,7 @@ const LIST = {
   operationId: 'listAuditLog',
   summary: 'List who did what, newest first',
   description: [
-    'What users did, what keys did but for routine calls (usage, customers, checkouts, links to the portal, tags and custom fields), and what an operator did on the command line. A row is there before the call is answered, and stays as it is for good.',
+    'What users did, signing in and out included; what keys did but for routine calls (usage, customers, checkouts, links to the portal, tags and custom fields); what customers did in the portal; and what an operator did on the command line. A row is there before the call is answered, and stays as it is for good.',
     '`before` and `after` have the fields that changed. Secrets are left out of them, and what is long. A row of both modes is in the list of each. Of the roles, owners and admins may read it.',
   ].join('\n\n'),
   tag,

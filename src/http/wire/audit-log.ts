@@ -20,13 +20,14 @@ const Fields = ruled<Record<string, unknown>>(
 const State = (description: string) => Nullable({ ...Fields, description });
 
 const FILTER = {
-  actor: Type.Optional({ ...Uuid, description: 'The id of the user or of the key.' }),
+  actor: Type.Optional({ ...Uuid, description: 'The id of the user, the key or the customer.' }),
   actor_kind: Type.Optional(ActorKind),
   operation: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'An operation of this document, or a command: `updateProduct`, `key create`.',
+      description:
+        'An operation of this document, a command, or what a user did at the door: `updateProduct`, `key create`, `signIn`.',
     }),
   ),
   object_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
@@ -43,12 +44,15 @@ export const AuditLogFilter = Body(FILTER);
 
 export const AuditLogActor = Type.Object({
   kind: ActorKind,
-  id: Nullable({ ...Uuid, description: 'Of the user or of the key.' }),
+  id: Nullable({ ...Uuid, description: 'Of the user, the key or the customer.' }),
   label: Type.String({
     description:
-      'As it was then: the e-mail address of a user, the name and the last four characters of a key, the account and the host of a command line.',
+      'As it was then: the e-mail address of a user, the name and the last four characters of a key, the e-mail address or the external id of a customer, the account and the host of a command line.',
   }),
-  session_id: Nullable(Uuid),
+  session_id: Nullable({
+    ...Uuid,
+    description: 'Of a user; of a customer the id of the link to its portal.',
+  }),
 });
 
 export const AuditLogObject = Type.Object({
@@ -64,7 +68,10 @@ export const AuditLogEntry = Type.Object({
   address: Nullable(Type.String({ description: 'Where the call came from: an IP address.' })),
   user_agent: Nullable(Type.String()),
   request_id: Nullable(Type.String({ description: 'The `x-request-id` of the answer.' })),
-  operation: Type.String({ description: 'An operation of this document, or a command.' }),
+  operation: Type.String({
+    description:
+      'An operation of this document, a command, or what a user did at the door: `signIn`, `signOut`.',
+  }),
   object: AuditLogObject,
   status: Nullable(Type.Integer({ description: 'Of the answer; null for a command.' })),
   before: State(

@@ -20,6 +20,7 @@ import { optionsOf, words } from './words.ts';
 export const ACTOR_KINDS: readonly AuditLogEntry['actor']['kind'][] = [
   'user',
   'key',
+  'customer',
   'command_line',
 ];
 
@@ -39,7 +40,7 @@ export function auditLogPage(
       label: 'Who',
       options: optionsOf(ACTOR_KINDS, 'Everybody'),
     }),
-    filterField(place, { name: 'actor', label: 'Id of a user or key', type: 'search' }),
+    filterField(place, { name: 'actor', label: 'Id of a user, key or customer', type: 'search' }),
     filterField(place, { name: 'object_id', label: 'Id of what it was done to', type: 'search' }),
     filterField(place, { name: 'from', label: 'From', type: 'datetime-local' }),
     filterField(place, { name: 'to', label: 'Before', type: 'datetime-local' }),

@@ -925,6 +925,11 @@ export type ListProductsQuery = {
   after?: string;
   /** Only an active product can be bought. */
   status?: ProductStatus;
+  /**
+   * What the name begins with, in any case. Of those, the first 1000 in alphabetical order are
+   * listed.
+   */
+  namePrefix?: string;
 };
 
 export type ListFeaturesQuery = {
@@ -1048,6 +1053,8 @@ export type ListInvoicesQuery = {
   externalCustomerId?: string;
   subscriptionId?: string;
   status?: InvoiceStatus;
+  /** As it is printed: `INV-2026-000123`. */
+  number?: string;
 };
 
 export type ListEventsQuery = {

@@ -350,6 +350,7 @@ CREATE TABLE products (
 );
 CREATE INDEX products_by_status ON products (organisation_id, mode, status, id);
 CREATE INDEX products_listed ON products (organisation_id, mode, id);
+CREATE INDEX products_named ON products (organisation_id, mode, lower(name) text_pattern_ops, id);
 
 CREATE TABLE prices (
   id uuid NOT NULL,

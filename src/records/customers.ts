@@ -3,6 +3,7 @@ import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
+import { prefixed } from './prefixed.ts';
 import { isUuid } from './uuid.ts';
 
 /** A postal address, as it is printed. */
@@ -143,20 +144,11 @@ export async function listCustomers(
   const { externalCustomerId, email, emailPrefix } = options;
   return sql<CustomerRecord[]>`
     select ${columns(sql)} from customers
-    where ${emailPrefix === undefined ? inScope(sql, scope) : sql`id = any (array(${prefixed(sql, scope, emailPrefix)}))`}
+    where ${emailPrefix === undefined ? inScope(sql, scope) : sql`id = any (array(${prefixed(sql, scope, { table: 'customers', column: 'email', prefix: emailPrefix })}))`}
       ${externalCustomerId === undefined ? sql`` : sql`and external_customer_id = ${externalCustomerId}`}
       ${email === undefined ? sql`` : sql`and lower(email) = lower(${email}) and email = ${email}`}
     ${pageOf(sql, 'customers', options)}`;
 }
-
-/** However many begin so, no more are read: a longer beginning finds the others. */
-export const PREFIXED_MAX = 1000;
-
-/** By bytes, as the index has them: the last character there is stands behind all others. */
-const prefixed = (sql: Executor, scope: Tenant, prefix: string) => sql`
-  select id from customers
-  where ${inScope(sql, scope)} and lower(email) ~>=~ lower(${prefix}) and lower(email) ~<~ (lower(${prefix}) || ${'\u{10FFFF}'})
-  order by lower(email) using ~<~, id limit ${PREFIXED_MAX}`;
 
 /**
  * Announces changes of fields that others may have copied. A change of metadata alone has no event.

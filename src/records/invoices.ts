@@ -207,15 +207,17 @@ export async function listInvoices(
     readonly customerId?: string | undefined;
     readonly subscriptionId?: string | undefined;
     readonly status?: InvoiceStatus | undefined;
+    readonly number?: string | undefined;
   },
 ): Promise<InvoiceRecord[]> {
-  const { customerId, subscriptionId, status } = options;
+  const { customerId, subscriptionId, status, number } = options;
   const rows = await sql<InvoiceRow[]>`
     select ${invoiceColumns(sql)} from invoices
     where ${inScope(sql, scope)}
       ${customerId === undefined ? sql`` : sql`and customer_id = ${customerId}`}
       ${subscriptionId === undefined ? sql`` : sql`and subscription_id = ${subscriptionId}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${number === undefined ? sql`` : sql`and number = ${number}`}
     ${pageOf(sql, 'invoices', options)}`;
   return rows.map(invoiceOf);
 }

@@ -5,6 +5,7 @@ import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.t
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
 import { conflictOfPrice, type UsageConflict } from './usage-conflicts.ts';
+import { prefixed } from './prefixed.ts';
 import { isUuid } from './uuid.ts';
 
 export type ProductStatus = 'active' | 'archived' | 'unpublished';
@@ -129,12 +130,17 @@ export async function findProductOfPrice(
 export async function listProducts(
   sql: Executor,
   scope: Tenant,
-  options: Page & { readonly status?: ProductStatus | undefined },
+  options: Page & {
+    readonly status?: ProductStatus | undefined;
+    /** Case does not matter. Of those that match, the first `PREFIXED_MAX` in alphabetical order. */
+    readonly namePrefix?: string | undefined;
+  },
 ): Promise<ProductRecord[]> {
-  const { status } = options;
+  const { status, namePrefix: prefix } = options;
   const rows = await sql<Row[]>`
     select ${columns(sql)} from products
-    where ${inScope(sql, scope)} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    where ${prefix === undefined ? inScope(sql, scope) : sql`id = any (array(${prefixed(sql, scope, { table: 'products', column: 'name', prefix })}))`}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${pageOf(sql, 'products', options)}`;
   return withPrices(sql, rows);
 }

@@ -291,3 +291,24 @@ test('a filter that finds nobody, or cannot be read, leaves the list empty', asy
     }
   }
 });
+
+test('a product is found by what its name begins with and by its id, an invoice by its number', async () => {
+  const { product, payment } = await aSale({ name: `${HOSTILE} Zeppelin`, ...MONTHLY });
+  const other = await aProduct({ name: 'Yacht' });
+  const found = (page: string) => [product, other].map((id) => page.includes(`/products/${id}"`));
+  const search = async (text: string, rest = '') =>
+    found(await member.read(`/products?search=${encodeURIComponent(text)}${rest}`));
+  expect(await search(HOSTILE)).toEqual([true, false]);
+  expect(await search('YACH')).toEqual([false, true]);
+  expect(await search(product)).toEqual([true, false]);
+  expect(await search('yacht', '&status=archived')).toEqual([false, false]);
+  for (const none of ['Zeppelin', '%', '.', 'x'.repeat(255), product.replace(/.$/, 'g')]) {
+    expect([none, await search(none)]).toEqual([none, [false, false]]);
+  }
+  const { invoice_id: id } = await read(`/payments/${payment}`);
+  const { number } = await read(`/invoices/${id}`);
+  expect(await member.read(`/invoices?number=${number}`)).toContain(`/invoices/${id}"`);
+  expect(await member.read(`/invoices?number=${number}&status=void`)).toContain('like that');
+  expect(faultIn(await member.read('/products?search=%00'))).toBeString();
+  expect(faultIn(await member.read(`/invoices?number=${'9'.repeat(65)}`))).toBeString();
+});

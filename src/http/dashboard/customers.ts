@@ -2,10 +2,11 @@ import { customersPage } from '../../pages/dashboard/customers.ts';
 import { customerPage } from '../../pages/dashboard/customer.ts';
 import { CUSTOMER_ACTIONS } from './customer-actions.ts';
 import { denialsOf, usageOf } from './customer-usage.ts';
+import { filterOf, ledBy, pageOf } from './lists.ts';
 import type { DashboardPage, Visit } from './page.ts';
 import { orNone } from './refusals.ts';
+import { given } from './typed.ts';
 
-const PAGE_ROWS = 50;
 /** Of what a customer bought: the rest is in its own section. */
 const NEWEST = 5;
 const EVENTS = 10;
@@ -46,19 +47,12 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
 
 /** By what an address begins with, or by one of its two ids. */
 async function showCustomers({ api, query, place }: Visit) {
-  const search = query.get('search')?.trim() ?? '';
-  const after = query.get('after');
-  const page = await api.customers.list({
-    limit: PAGE_ROWS,
-    ...(search !== '' && { emailPrefix: search }),
-    ...(after !== null && { after }),
-  });
+  const search = filterOf(query, 'search');
+  const page = await api.customers.list({ ...pageOf(query), ...given({ emailPrefix: search }) });
   // A path of dots is another path.
-  const isReference = search !== '' && !/^\.+$/.test(search);
+  const isReference = search !== undefined && !/^\.+$/.test(search);
   const named = isReference ? await orNone(api.customers.retrieve(search)) : null;
-  const others = page.data.filter(({ id }) => id !== named?.id);
-  const data = named === null ? page.data : [named, ...others];
-  return customersPage(place, { data, hasMore: page.hasMore, last: page.data.at(-1)?.id });
+  return customersPage(place, ledBy(page, named));
 }
 
 /** Lists are read in turn: an organisation has few places in their lane. */

@@ -11,7 +11,7 @@ import {
 import { money } from '../../pages/dashboard/parts.ts';
 import { html } from '../../pages/html.ts';
 import type { Invoice, Payment } from '../../client/types.ts';
-import { choiceOf, customerNamed, customerFilter, pageOf, searched } from './lists.ts';
+import { choiceOf, customerNamed, customerFilter, filterOf, pageOf, searched } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
 
@@ -104,7 +104,8 @@ async function showInvoices(visit: Visit) {
   const { place, rows } = await searched(visit.place, async () => {
     const customer = await customerFilter(visit);
     if (customer === null) return null;
-    return api.invoices.list({ ...pageOf(query), ...customer, ...given({ status }) });
+    const number = filterOf(query, 'number');
+    return api.invoices.list({ ...pageOf(query), ...customer, ...given({ status, number }) });
   });
   return invoicesPage(place, rows);
 }

@@ -63,6 +63,16 @@ export async function searched<T>(
   }
 }
 
+/** With the one row first that the search names outright. `last`: behind which the list goes on. */
+export function ledBy<T extends { readonly id: string }>(
+  { data, hasMore }: Rows<T>,
+  named: T | null,
+): Rows<T> & { readonly last: string | undefined } {
+  const others = data.filter(({ id }) => id !== named?.id);
+  const last = data.at(-1)?.id;
+  return { data: named === null ? data : [named, ...others], hasMore, last };
+}
+
 /** What was wrong with the question. @throws what else went wrong */
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof TollhouseError) || error.status !== 400) throw error;

@@ -7,8 +7,10 @@ import {
   productsPage,
   type ProductView,
 } from '../../pages/dashboard/products.ts';
-import { choiceOf, pageOf, searched } from './lists.ts';
+import { isUuid } from '../../records/uuid.ts';
+import { choiceOf, filterOf, ledBy, pageOf, searched } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
+import { orNone } from './refusals.ts';
 import { given, Typed } from './typed.ts';
 
 const section = 'products';
@@ -16,7 +18,13 @@ const section = 'products';
 const OF_ONE = 200;
 
 export const PRODUCT_PAGES: readonly DashboardPage[] = [
-  { path: '/products', title: 'Products', section, needs: ['listProducts'], show: showProducts },
+  {
+    path: '/products',
+    title: 'Products',
+    section,
+    needs: ['listProducts', 'getProduct'],
+    show: showProducts,
+  },
   {
     path: '/products/new',
     title: 'New product',
@@ -95,10 +103,13 @@ export const PRODUCT_PAGES: readonly DashboardPage[] = [
 async function showProducts(visit: Visit) {
   const { api, query } = visit;
   const status = choiceOf(query, 'status', PRODUCT_STATUSES);
+  const search = filterOf(query, 'search');
   const { place, rows } = await searched(visit.place, () =>
-    api.products.list({ ...pageOf(query), ...given({ status }) }),
+    api.products.list({ ...pageOf(query), ...given({ status, namePrefix: search }) }),
   );
-  return productsPage(place, rows);
+  const isId = search !== undefined && isUuid(search);
+  const named = isId ? await orNone(api.products.retrieve(search)) : null;
+  return productsPage(place, ledBy(rows, named));
 }
 
 /** A product with all that it gives and sells. */

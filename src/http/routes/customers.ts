@@ -8,11 +8,11 @@ import {
   findCustomer,
   insertCustomer,
   listCustomers,
-  PREFIXED_MAX,
   updateCustomer,
 } from '../../records/customers.ts';
 import { putCustomer } from '../../accounts/put-customer.ts';
 import { ofScope } from '../../records/page.ts';
+import { PREFIXED_MAX } from '../../records/prefixed.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';

@@ -79,6 +79,13 @@ const LIST = {
     external_customer_id: Type.Optional(ExternalCustomerId),
     subscription_id: Type.Optional(Uuid),
     status: Type.Optional(InvoiceStatus),
+    number: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'As it is printed: `INV-2026-000123`.',
+      }),
+    ),
   }),
   answers: { 200: ListOf(Invoice) },
 } as const;
@@ -193,7 +200,7 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
 
 function readInvoices({ edge, lists, appUrl }: InvoiceRoutesDeps): Route {
   return edge.organisation(LIST, ({ principal, query }) => {
-    const { subscription_id: subscriptionId, status } = query;
+    const { subscription_id: subscriptionId, status, number } = query;
     return answerList(
       lists,
       { principal, query },
@@ -201,7 +208,7 @@ function readInvoices({ edge, lists, appUrl }: InvoiceRoutesDeps): Route {
         name: 'invoices',
         whose: ofScope(principal),
         rows: ofCustomer(principal, query, (sql, page, customerId) =>
-          listInvoices(sql, principal, { ...page, customerId, subscriptionId, status }),
+          listInvoices(sql, principal, { ...page, customerId, subscriptionId, status, number }),
         ),
         show: (invoice: InvoiceRecord) => fromInvoice(invoice, appUrl),
       },

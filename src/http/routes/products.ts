@@ -14,6 +14,7 @@ import {
   updateProduct,
 } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
+import { PREFIXED_MAX } from '../../records/prefixed.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { UsageConflict } from '../../records/usage-conflicts.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -63,7 +64,17 @@ const LIST = {
   operationId: 'listProducts',
   summary: 'List products, newest first',
   tag,
-  query: Body({ ...PAGE, status: Type.Optional(ProductStatus) }),
+  query: Body({
+    ...PAGE,
+    status: Type.Optional(ProductStatus),
+    name_prefix: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: `What the name begins with, in any case. Of those, the first ${PREFIXED_MAX} in alphabetical order are listed.`,
+      }),
+    ),
+  }),
   answers: { 200: ListOf(Product) },
 } as const;
 
@@ -173,7 +184,12 @@ function readProducts({ edge, lists }: ProductRoutesDeps): Route {
       {
         name: 'products',
         whose: ofScope(principal),
-        rows: (sql, page) => listProducts(sql, principal, { ...page, status: query.status }),
+        rows: (sql, page) =>
+          listProducts(sql, principal, {
+            ...page,
+            status: query.status,
+            namePrefix: query.name_prefix,
+          }),
         show: fromProduct,
       },
     ),

@@ -47,6 +47,7 @@ export function invoicesPage(
   })}
   ${faultNotice(place)}
   ${filters([
+    filterField(place, { name: 'number', label: 'Number', type: 'search', maxlength: 64 }),
     filterSelect(place, {
       name: 'status',
       label: 'State',

@@ -10,6 +10,7 @@ import {
   code,
   facts,
   faultNotice,
+  filterField,
   filters,
   filterSelect,
   heading,
@@ -41,8 +42,14 @@ export function catalogueLinks(place: Place): (Html | null)[] {
 
 export function productsPage(
   place: Place,
-  { data, hasMore }: { readonly data: readonly Product[]; readonly hasMore: boolean },
+  of: {
+    readonly data: readonly Product[];
+    readonly hasMore: boolean;
+    /** Behind which it goes on. */
+    readonly last: string | undefined;
+  },
 ): Html {
+  const { data, hasMore, last } = of;
   const canCreate = place.may('createProduct');
   return html`${heading('Products', {
     actions: [
@@ -52,6 +59,11 @@ export function productsPage(
   })}
   ${faultNotice(place)}
   ${filters([
+    filterField(place, {
+      name: 'search',
+      label: 'Beginning of its name, or its id',
+      type: 'search',
+    }),
     filterSelect(place, {
       name: 'status',
       label: 'State',
@@ -70,7 +82,7 @@ export function productsPage(
     ]),
     empty: 'No product is like that.',
   })}
-  ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
+  ${pager(place, { hasMore, last })}`;
 }
 
 /** Those that can be bought. */

@@ -97,6 +97,13 @@ test('GET lists, newest first, and filters', async () => {
   expect(await list('?status=paid')).toEqual(['3 1', false]);
   expect(await list(`?status=paid&customer_id=${customerId}`)).toEqual(['1', false]);
   expect(await list('?status=void')).toEqual(['', false]);
+  const { data } = (await server.call('GET', '/invoices?limit=1&offset=1', { key })).json;
+  const number = encodeURIComponent(data[0].number);
+  expect(await list(`?number=${number}`)).toEqual(['2', false]);
+  expect(await list(`?number=${number}&status=paid`)).toEqual(['', false]);
+  for (const none of ['INV', '%25', `${number}0`]) {
+    expect(await list(`?number=${none}`)).toEqual(['', false]);
+  }
 });
 
 test('the document is HTML under a strict policy, byte for byte the same until the invoice changes', async () => {

@@ -184,6 +184,13 @@ test('GET lists, newest first, in pages, by status, each with its own prices', a
   expect(await list('?limit=200&offset=9')).toEqual(['', 200, 9, false]);
   expect(await list('?status=archived')).toEqual(['p2', 50, 0, false]);
   expect(await list('?status=active')).toEqual(['p3 p1', 50, 0, false]);
+  expect(await list('?name_prefix=P')).toEqual(['p3 p2 p1', 50, 0, false]);
+  expect(await list('?name_prefix=p2')).toEqual(['p2', 50, 0, false]);
+  expect(await list('?name_prefix=p&status=active&limit=1')).toEqual(['p3', 1, 0, true]);
+  // No pattern: each character is itself.
+  for (const none of ['%25', '_', '2', 'p%25']) {
+    expect(await list(`?name_prefix=${none}`)).toEqual(['', 50, 0, false]);
+  }
   const { json } = await server.call('GET', '/products', { key });
   const amounts = json.data.map(({ prices }: { prices: { amount: string }[] }) =>
     prices.map(({ amount }) => amount),

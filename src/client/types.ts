@@ -361,7 +361,9 @@ export type Operations = {
    * How the day goes, beside the same weekday a week before
    *
    * Revenue, usage and denials by hour in the organization's time zone; subscriptions and
-   * webhooks as they stand. Each number is read by itself, at most a moment apart.
+   * webhooks as they stand. Each number is read by itself, at most a moment apart: revenue,
+   * subscriptions and failed payments may be a second old, the others include all that was
+   * acknowledged.
    */
   getOverview: { args: []; answer: Overview };
   /**

@@ -163,6 +163,12 @@ test('subscriptions by their state, each once', async () => {
   const none = { active: 0, trialing: 0, past_due: 0, paused: 0, blocked: 0 };
   expect((await read(other.liveKey)).subscriptions).toEqual(none);
   expect((await read()).subscriptions).toEqual(none);
+  // What was counted is kept for a second, and no longer.
+  await row('paused', 'clear', null);
+  await until(
+    'it is counted again',
+    async () => (await read(other.testKey)).subscriptions.paused === 2,
+  );
 });
 
 test('usage is there as soon as it is acknowledged', async () => {

@@ -47,7 +47,7 @@ export type Denied = {
   readonly answer: string;
   /** Of a refusal with a key: its transfer, and whether it was decided before. */
   readonly keyed: { readonly transferId: string; readonly replayed: boolean } | null;
-  readonly requestId: string | null;
+  readonly requestId: string;
 };
 
 /** The fields of an answer that are kept. */
@@ -117,9 +117,7 @@ export class Denials {
     const known = entries?.get(questionOf(denied));
     if (known !== undefined) {
       again(known, now);
-      if (requestId !== null && known.requestIds.length < REQUEST_IDS_MAX) {
-        known.requestIds.push(requestId);
-      }
+      if (known.requestIds.length < REQUEST_IDS_MAX) known.requestIds.push(requestId);
       return;
     }
     const times = { at: now, lastAt: now, recordedAt: clock.now(), count: 1 };
@@ -129,7 +127,7 @@ export class Denials {
       (entries?.size ?? 0) >= ROWS_PER_CUSTOMER_MAX;
     if (isFull) this.#count(seconds, { ...times, meterId: meter.id });
     else {
-      const entry = { ...times, denied, requestIds: requestId === null ? [] : [requestId] };
+      const entry = { ...times, denied, requestIds: [requestId] };
       const ofCustomer = entries ?? new Map<string, Entry>();
       if (entries === undefined) seconds.customers.set(customerId, ofCustomer);
       ofCustomer.set(questionOf(denied), entry);

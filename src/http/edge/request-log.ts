@@ -16,9 +16,10 @@ export type RequestTrace = {
 };
 
 export type RequestIds = {
-  /** The id that the caller sent, if it can be used; a success has no other. */
-  sentId(request: Request): string | null;
-  /** The id with which the request is refused. */
+  /**
+   * The caller's, or a new one. It is on a refusal, on a success where the caller sent one, and on each
+   * answer for which it was asked for here.
+   */
   idOf(request: Request): string;
 };
 
@@ -32,7 +33,7 @@ export class RequestLog implements RequestIds {
   readonly #log: Log;
   readonly #newRequestId: () => string;
   readonly #logsAll: boolean;
-  /** Ids that a log line used before the response was finished. */
+  /** Ids that were used before the response was finished: by a log line, or a record. */
   readonly #ids = new WeakMap<Request, string>();
   /** Why a request got a 503. */
   readonly #reasons = new WeakMap<Request, string>();
@@ -49,9 +50,10 @@ export class RequestLog implements RequestIds {
   finish(request: Request, response: Response, trace: RequestTrace | null): Response {
     const given = request.headers.get(REQUEST_ID);
     const { status } = response;
-    if (given === null && status < 400 && !this.#logsAll) return response;
+    const isNamed = given !== null || status >= 400 || this.#ids.has(request);
+    if (!isNamed && !this.#logsAll) return response;
     const id = this.#idOf(request, given);
-    if (given !== null || status >= 400) response.headers.set(REQUEST_ID, id);
+    if (isNamed) response.headers.set(REQUEST_ID, id);
     if (status >= 500 || this.#logsAll) this.#write(request, { id, status, trace });
     return response;
   }
@@ -72,11 +74,6 @@ export class RequestLog implements RequestIds {
       'internal_error',
       'something went wrong here; the request id finds it in our log',
     );
-  }
-
-  sentId(request: Request): string | null {
-    const given = request.headers.get(REQUEST_ID);
-    return given !== null && REQUEST_ID_SANE.test(given) ? given : null;
   }
 
   /** The id that the log and the answer name it by. */

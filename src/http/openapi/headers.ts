@@ -12,7 +12,7 @@ export const OWNER = 'tollhouse-owner';
 export const HEADERS = {
   'x-request-id': {
     description:
-      'Names the request in our log. On every refusal, on a success where the caller sent one, and on each call that the audit log has.',
+      'Names the request in our log. On every refusal, on an answer with a no to what was asked, on each call that the audit log has, and on any other success where the caller sent one.',
     schema: string,
   },
   'Idempotency-Replayed': {

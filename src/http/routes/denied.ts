@@ -1,4 +1,6 @@
 // Hands each no of /check and /track to the record of denials. An allowed call costs one comparison.
+//
+// Holds: an answer with a no in it has a request id, by which the no is found.
 import type { UsageAnswer } from '../../../ledger/outcome.ts';
 import type { DenialKind } from '../../records/denials.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
@@ -20,7 +22,7 @@ export function noted(deps: Deps, asker: Asker, subject: Subject, rendered: stri
       kind: 'check',
       answer: rendered,
       keyed: null,
-      requestId: deps.edge.requestIds.sentId(asker.request),
+      requestId: deps.edge.requestIds.idOf(asker.request),
     });
   }
   return rendered;
@@ -31,8 +33,6 @@ type Refusal = {
   readonly outcome: { readonly record: UsageAnswer; readonly replayed: boolean };
   /** Whether it is remembered under a key. */
   readonly isKeyed: boolean;
-  /** Whether the whole request is refused: then it has an id, if its caller sent none, too. */
-  readonly isWhole?: boolean;
 };
 
 /** Records usage that was refused. */
@@ -40,7 +40,7 @@ export function noteRefusal(
   { denials, edge }: Deps,
   { principal, request }: Asker,
   { customer, meter }: Subject,
-  { kind, outcome, isKeyed, isWhole = false }: Refusal,
+  { kind, outcome, isKeyed }: Refusal,
 ): void {
   const { id, value: units, reason, snapshot } = outcome.record;
   denials.add({
@@ -50,6 +50,6 @@ export function noteRefusal(
     kind,
     answer: JSON.stringify(fromCheck({ units, allowed: false, reason, snapshot }, meter)),
     keyed: isKeyed ? { transferId: id, replayed: outcome.replayed } : null,
-    requestId: isWhole ? edge.requestIds.idOf(request) : edge.requestIds.sentId(request),
+    requestId: edge.requestIds.idOf(request),
   });
 }

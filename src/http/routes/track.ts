@@ -59,7 +59,7 @@ function trackRoute(deps: MeteringDeps): Route {
     });
     if (outcome.kind === 'refused') {
       const isKeyed = (body.idempotency_key ?? header) !== null;
-      noteRefusal(deps, call, found, { kind: 'track', outcome, isKeyed, isWhole: true });
+      noteRefusal(deps, call, found, { kind: 'track', outcome, isKeyed });
     }
     const answered = answer(deps, outcome, found, { byHeader: header !== null });
     return withHints(deps.ledger, call, { about: body, answer: answered });

@@ -130,12 +130,18 @@ test('batches: each no of a call, under its request id', async () => {
   ]);
 });
 
-test('an id that cannot be one is left out', async () => {
+test('where the caller sent no id that can be one, the answer has a new one', async () => {
   const customer = await customerWith(1);
-  await setting.check(customer, 'api', { value: 2 }, withId('a b'));
-  await setting.check(customer, 'api', { value: 2 }, withId('x'.repeat(129)));
-  const [row] = await rowsOf(customer);
-  expect(row!['request_ids']).toEqual([]);
+  const replies = [
+    await setting.check(customer, 'api', { value: 2 }),
+    await setting.check(customer, 'api', { value: 3 }, withId('a b')),
+    await setting.check(customer, 'api', { value: 4, consume: true }, withId('x'.repeat(129))),
+  ];
+  const ids = replies.map(({ headers }) => headers.get('x-request-id')!);
+  expect(ids).not.toContain('a b');
+  expect((await rowsOf(customer)).map((row) => row['request_ids'])).toEqual(ids.map((id) => [id]));
+  const allowed = await setting.check(customer, 'api', { value: 1 });
+  expect(allowed.headers.get('x-request-id')).toBeNull();
 });
 
 test('a flood of one organisation leaves the others their rows, and is counted', async () => {

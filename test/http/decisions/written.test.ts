@@ -61,7 +61,7 @@ function denied(requested: number, fields: Partial<Denied> = {}): Denied {
     kind: 'check',
     answer: JSON.stringify(answer),
     keyed: null,
-    requestId: null,
+    requestId: ids.next(),
     ...fields,
   };
 }

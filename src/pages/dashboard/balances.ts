@@ -1,7 +1,7 @@
 // A customer's balances, explained: which grant pays next, what is held back, what comes when.
 import type { Balance, LiveGrant } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import { badge, facts, instant, link, quantity, section, table } from './parts.ts';
+import { badge, facts, instant, link, live, quantity, section, table } from './parts.ts';
 import type { Place } from './place.ts';
 
 /** A feature with the grants behind its balance, in the order in which they are used up. */
@@ -14,13 +14,12 @@ export function balancesSection(
 ): Html {
   return section(
     'What it may use',
-    html`<div id="balances" data-live>
-      ${
-        features.length === 0
-          ? html`<p class="empty">Nothing: no plan and no grant gives it a feature.</p>`
-          : features.map((feature) => explained(place, at, feature))
-      }
-    </div>`,
+    live(
+      'balances',
+      features.length === 0
+        ? html`<p class="empty">Nothing: no plan and no grant gives it a feature.</p>`
+        : html`${features.map((feature) => explained(place, at, feature))}`,
+    ),
   );
 }
 

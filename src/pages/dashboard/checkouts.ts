@@ -12,6 +12,7 @@ import {
   heading,
   instant,
   link,
+  live,
   money,
   pager,
   table,
@@ -59,27 +60,34 @@ export function checkoutPage(place: Place, checkout: Checkout): Html {
   const { id, status, customerId } = checkout;
   const isOpen = status === 'active';
   return html`${heading('Checkout', {
-    under: html`${badge(status)} ${code(id)}`,
+    under: html`${badge(status, 'state')} ${code(id)}`,
     actions: [
       isOpen && place.may('expireCheckout')
         ? button(place, `/checkouts/${id}/expire`, 'Expire')
         : null,
     ],
   })}
-  ${facts([
-    isOpen ? ['Where the buyer pays', html`<a href="${checkout.url}">${checkout.url}</a>`] : null,
-    ['Amount', money(checkout.amount, checkout.currency)],
-    ['Product', link(place, `/products/${checkout.productId}`, code(checkout.productId))],
-    ['Buyer', checkout.customerEmail],
-    ['Name', checkout.customerName],
-    [
-      'Customer',
-      customerId === null ? null : link(place, `/customers/${customerId}`, code(customerId)),
-    ],
-    ['Your id of the buyer', checkout.externalCustomerId],
-    ['Your reference', checkout.clientReferenceId],
-    ['Until', instant(place, checkout.expiresAt)],
-    ['Paid', instant(place, checkout.paidAt)],
-    ...Object.entries(checkout.metadata).map(([name, text]) => [name, text] as const),
-  ])}`;
+  ${
+    isOpen
+      ? facts([['Where the buyer pays', html`<a href="${checkout.url}">${checkout.url}</a>`]])
+      : null
+  }
+  ${live(
+    'checkout',
+    facts([
+      ['Amount', money(checkout.amount, checkout.currency)],
+      ['Product', link(place, `/products/${checkout.productId}`, code(checkout.productId))],
+      ['Buyer', checkout.customerEmail],
+      ['Name', checkout.customerName],
+      [
+        'Customer',
+        customerId === null ? null : link(place, `/customers/${customerId}`, code(customerId)),
+      ],
+      ['Your id of the buyer', checkout.externalCustomerId],
+      ['Your reference', checkout.clientReferenceId],
+      ['Until', instant(place, checkout.expiresAt)],
+      ['Paid', instant(place, checkout.paidAt)],
+      ...Object.entries(checkout.metadata).map(([name, text]) => [name, text] as const),
+    ]),
+  )}`;
 }

@@ -118,7 +118,8 @@ function charts(place: Place, overview: Overview): Html {
       bars: barsOf(labels, of.today),
       before: barsOf(labels, of.before),
     });
-  return html`<div class="stack part">
+  // The whole, too: a chart of what was used for the first time is a new one.
+  return html`<div class="stack part" id="charts" data-live>
     ${revenue.map((one) =>
       drawn(`revenue-${one.currency}`, `Revenue in ${one.currency}`, {
         unit: one.currency,
@@ -182,7 +183,10 @@ function firstSteps(place: Place, { meters, products, hasCustomers }: Begun): Ht
       ${step(products.length > 0, 'Make a product: what you sell', '/products/new', 'createProduct')}
       ${step(hasCustomers, 'Sell it: a customer, by hand or by a checkout', '/customers/new', 'createCustomer')}
     </ol>
-    <p>Then three lines in your program:</p>
+    <p>
+      Then three lines in your program, with
+      ${place.may('listApiKeys') ? link(place, '/keys', 'an API key') : 'an API key'}:
+    </p>
     <pre tabindex="0">
 const tollhouse = new Tollhouse({ apiKey: process.env.TOLLHOUSE_KEY, baseUrl });
 const { allowed } = await tollhouse.check({ externalCustomerId: 'user-1', featureKey: '${feature}' });

@@ -1,18 +1,19 @@
 // The dashboard's one script: parts of a page that change by themselves are kept as they are now.
 //
-// How it works: where a page has elements with `data-live`, the page itself is asked for every two
-// seconds while it is looked at, and each such element is replaced by its new self, by id. Without
-// the script the page shows what it was loaded with.
+// How it works: while a page has elements with `data-live` and is looked at, the page itself is asked
+// for every second, and each such element is replaced by its new self, by id. Without the script the
+// page shows what it was loaded with.
+//
+// Holds: what is on disk is seen within two seconds, where a page takes less than one.
 import type { Script } from '../layout.ts';
 
 const TEXT = `(() => {
   'use strict';
-  const EVERY_MS = 1500;
+  const EVERY_MS = 1000;
   const parts = () => document.querySelectorAll('[data-live][id]');
-  if (parts().length === 0) return;
   let isAsking = false;
   setInterval(async () => {
-    if (isAsking || document.hidden) return;
+    if (isAsking || document.hidden || parts().length === 0) return;
     isAsking = true;
     try {
       const reply = await fetch(location.href, { headers: { 'x-live': '1' }, redirect: 'error' });

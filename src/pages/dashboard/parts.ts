@@ -288,6 +288,10 @@ export function facts(rows: readonly (readonly [string, Cell] | null)[]): Html {
   </dl>`;
 }
 
+/** A part of a page that changes by itself: the page's script keeps it as it is now. */
+export const live = (id: string, content: Html): Html =>
+  html`<div id="${id}" data-live>${content}</div>`;
+
 /** A section of a page under its heading, with what may be done there. */
 export function section(
   title: string,
@@ -370,8 +374,8 @@ const BAD = new Set([
   'exhausted',
 ]);
 
-/** A state as a badge: in words, and in a colour besides. */
-export function badge(state: string): Html {
+/** A state as a badge: in words, and in a colour besides. With an id it is kept as it is now. */
+export function badge(state: string, liveId?: string): Html {
   const kind = GOOD.has(state)
     ? ''
     : WAITING.has(state)
@@ -379,7 +383,8 @@ export function badge(state: string): Html {
       : BAD.has(state)
         ? ' bad'
         : ' dead';
-  return html`<span class="badge${kind}">${state.replaceAll('_', ' ')}</span>`;
+  const isLive = liveId === undefined ? null : html` id="${liveId}" data-live`;
+  return html`<span class="badge${kind}" ${isLive}>${state.replaceAll('_', ' ')}</span>`;
 }
 
 /** An amount as the API writes it ("12.50"), for people. */

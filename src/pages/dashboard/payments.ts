@@ -17,6 +17,7 @@ import {
   heading,
   instant,
   link,
+  live,
   money,
   pager,
   section,
@@ -122,27 +123,30 @@ export function paymentPage(
   const to = (path: string, other: string | null) =>
     other === null ? null : link(place, `${path}/${other}`, code(other));
   return html`${heading(money(payment.amount, currency), {
-    under: html`${badge(payment.status)} ${KINDS[payment.transactionType]}`,
+    under: html`${badge(payment.status, 'state')} ${KINDS[payment.transactionType]}`,
     actions: [canRefund ? button(place, `/payments/${id}/refund`, 'Refund', false) : null],
   })}
-  ${facts([
-    ['Payment', code(id)],
-    ['Customer', customerOf(place, payment)],
-    ['Paid with', payment.paymentMethod === null ? null : methodOf(payment.paymentMethod)],
-    ['Begun', instant(place, payment.createdAt)],
-    ['Paid', instant(place, payment.paidAt)],
-    payment.failureCode === null
-      ? null
-      : ['Why not', `${words(payment.failureCode)}: ${payment.failureMessage ?? ''}`],
-    ...left(payment),
-    ['Invoice', to('/invoices', invoiceId)],
-    ['Subscription', to('/subscriptions', subscriptionId)],
-    ['Product', to('/products', payment.productId)],
-    ['Checkout', to('/checkouts', checkoutId)],
-    payment.clientReferenceId === null ? null : ['Your reference', payment.clientReferenceId],
-    ...Object.entries(payment.metadata).map(([name, text]) => [name, text] as const),
-  ])}
-  ${section('Refunds', refundTable(place, refunds))}
+  ${live(
+    'payment',
+    facts([
+      ['Payment', code(id)],
+      ['Customer', customerOf(place, payment)],
+      ['Paid with', payment.paymentMethod === null ? null : methodOf(payment.paymentMethod)],
+      ['Begun', instant(place, payment.createdAt)],
+      ['Paid', instant(place, payment.paidAt)],
+      payment.failureCode === null
+        ? null
+        : ['Why not', `${words(payment.failureCode)}: ${payment.failureMessage ?? ''}`],
+      ...left(payment),
+      ['Invoice', to('/invoices', invoiceId)],
+      ['Subscription', to('/subscriptions', subscriptionId)],
+      ['Product', to('/products', payment.productId)],
+      ['Checkout', to('/checkouts', checkoutId)],
+      payment.clientReferenceId === null ? null : ['Your reference', payment.clientReferenceId],
+      ...Object.entries(payment.metadata).map(([name, text]) => [name, text] as const),
+    ]),
+  )}
+  ${section('Refunds', live('refunds', refundTable(place, refunds)))}
   ${disputes.length === 0 ? null : section('Disputes', disputeTable(place, disputes, currency))}`;
 }
 

@@ -3,7 +3,7 @@ import type { Event, TestClock } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { eventTable } from './events.ts';
 import { localTime } from './local-time.ts';
-import { badge, facts, field, form, heading, instant, pager, section } from './parts.ts';
+import { badge, facts, field, form, heading, instant, live, pager, section } from './parts.ts';
 import type { Place } from './place.ts';
 
 /** By the duration that moves it so far. */
@@ -24,16 +24,17 @@ export function testClockPage(
   { clock, timeline }: { readonly clock: TestClock; readonly timeline: Timeline | null },
 ): Html {
   return html`${heading('Test clock', {
-      under: 'What time it is for what this organization has in test mode.',
-    })}
-    <div id="clock" data-live>
-      ${facts([
-        ['It says', instant(place, clock.now)],
-        ['State', badge(clock.status)],
-      ])}
-    </div>
-    ${place.may('moveTestClock') ? moveSection(place, clock) : null}
-    ${timeline === null ? null : timelineOf(place, timeline)}`;
+    under: 'What time it is for what this organization has in test mode.',
+  })}
+  ${live(
+    'clock',
+    facts([
+      ['It says', instant(place, clock.now)],
+      ['State', badge(clock.status)],
+    ]),
+  )}
+  ${place.may('moveTestClock') ? moveSection(place, clock) : null}
+  ${timeline === null ? null : timelineOf(place, timeline)}`;
 }
 
 function moveSection(place: Place, clock: TestClock): Html {

@@ -11,6 +11,7 @@ import {
   heading,
   instant,
   link,
+  live,
   quantity,
   section,
   table,
@@ -39,25 +40,28 @@ function questions(place: Place): Html {
   const customer = (label: string) =>
     filterField(place, { name: 'customer', label, hint: 'Id, own id or e-mail address' });
   return html`${section('By an id or a key', [
-    filters([
-      filterField(place, {
-        name: 'search',
-        label: 'Request id, event id or key',
-        type: 'search',
-        hint: 'The x-request-id of the call, the id that /track answered, or an idempotency key',
-      }),
-      // The field of the other form has this name, too.
-      html`<div class="field">
-        <label for="f-whose">Customer of the key</label>
-        <input
-          id="f-whose"
-          name="customer"
-          value="${place.query.has('search') ? (place.query.get('customer') ?? '') : ''}"
-          maxlength="255"
-          autocomplete="off"
-        />
-      </div>`,
-    ]),
+    filters(
+      [
+        filterField(place, {
+          name: 'search',
+          label: 'Request id, event id or key',
+          type: 'search',
+          hint: 'The x-request-id of the call, the id that /track answered, or an idempotency key',
+        }),
+        // The field of the other form has this name, too.
+        html`<div class="field">
+          <label for="f-whose">Customer of the key</label>
+          <input
+            id="f-whose"
+            name="customer"
+            value="${place.query.has('search') ? (place.query.get('customer') ?? '') : ''}"
+            maxlength="255"
+            autocomplete="off"
+          />
+        </div>`,
+      ],
+      'By an id or a key',
+    ),
   ])}
   ${section('By a customer and a time', [
     filters(
@@ -89,19 +93,19 @@ function answerOf(place: Place, view: WhyView): Html | null {
   const { found, paymentId } = view;
   const { data, state, object } = found;
   const decision = data.find(({ id }) => id === state?.decisionId) ?? data[0];
-  return html`${object === null ? null : objectNotice(place, object, paymentId)}
-  ${decision === undefined ? nothing(found) : decided(place, decision)}
+  const isNothing = decision === undefined && object === null;
+  const told = html`${object === null ? null : objectNotice(place, object, paymentId)}
+  ${isNothing ? NOTHING : null} ${decision === undefined ? null : decided(place, decision)}
   ${state === null ? null : standing(place, state, decision)}
   ${data.length < 2 ? null : around(place, data, decision)}`;
+  return isNothing ? live(ANSWER, told) : html`<div id="${ANSWER}">${told}</div>`;
 }
 
-function nothing({ object }: Decisions): Html | null {
-  if (object !== null) return null;
-  return html`<p class="empty">
-    No decision was found. A check that was allowed leaves nothing, and a no is kept for as long as
-    the operator says: 30 days by default.
-  </p>`;
-}
+const ANSWER = 'answer';
+const NOTHING = html`<p class="empty">
+  No decision was found. A no is found a second after it was given, and for as long as the operator
+  says: 30 days by default. A check that was allowed leaves nothing.
+</p>`;
 
 const PATHS: Readonly<Record<string, string>> = {
   payment: '/payments',

@@ -3520,8 +3520,8 @@ export type Security = {
   /** Whether a member without a second factor may enrol one, and nothing else. */
   requireSecondFactor: boolean;
   /**
-   * In the dashboard, in live mode, a refund above it needs a code given within the last 10
-   * minutes. In the major unit of any currency.
+   * In the dashboard, in live mode, refunds of a member that come to more in an hour need a
+   * code given within the last 10 minutes. In the major unit of any currency.
    */
   refundStepUpAmount: string;
 };
@@ -3530,8 +3530,8 @@ export type SecurityChange = {
   /** Whether a member without a second factor may enrol one, and nothing else. */
   requireSecondFactor?: boolean;
   /**
-   * In the dashboard, in live mode, a refund above it needs a code given within the last 10
-   * minutes. In the major unit of any currency.
+   * In the dashboard, in live mode, refunds of a member that come to more in an hour need a
+   * code given within the last 10 minutes. In the major unit of any currency.
    */
   refundStepUpAmount?: string;
 };

@@ -4,17 +4,34 @@
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 
 /** How long a code counts for what is risky. */
-export const FRESH_MS = 10 * 60_000;
+const FRESH_MS = 10 * 60_000;
+/** For how long the refunds of a member are added up. */
+export const REFUNDS_MS = 3_600_000;
 
 export type RiskyAction =
-  /** `amount` is what is refunded, a decimal in the major unit of its currency. */
-  | { readonly kind: 'refund'; readonly amount: string }
+  | {
+      readonly kind: 'refund';
+      /** A decimal in the major unit of its currency. */
+      readonly amount: string;
+      /** What the member has refunded in the last hour, whatever the currency. */
+      readonly already: string;
+      /** The organisation's: what is refunded in an hour needs none up to it. */
+      readonly upTo: string;
+    }
   /** Making, rotating or revoking a key. */
   | { readonly kind: 'api_key' }
   /** Connecting or removing a payment processor. */
   | { readonly kind: 'processor' }
-  /** Changing what this rule goes by. It has no mode: test mode is no way around. */
+  /**
+   * Who may come in, and what this rule goes by: an invitation or a role that decides about others,
+   * a member who is removed, the second factor itself. It has no mode: test mode is no way around.
+   */
   | { readonly kind: 'security' };
+
+/** An invitation or a role that decides about others. */
+export function isPowerful(role: string): boolean {
+  return role === 'owner' || role === 'admin';
+}
 
 /** `enrol`: the user has no second factor, and is led to enrol one. */
 export type StepUp = 'none' | 'code' | 'enrol';
@@ -26,22 +43,21 @@ export function needsStepUp(
     readonly hasSecondFactor: boolean;
     /** Of this session's last code, in ms since the epoch. */
     readonly secondFactorAt: number | null;
-    /** The organisation's: a refund up to it needs none. */
-    readonly refundStepUpAmount: string;
     readonly now: number;
   },
 ): StepUp {
-  const { mode, hasSecondFactor, secondFactorAt, refundStepUpAmount, now } = of;
+  const { mode, hasSecondFactor, secondFactorAt, now } = of;
   if (mode === 'test' && action.kind !== 'security') return 'none';
-  if (action.kind === 'refund' && !isAbove(action.amount, refundStepUpAmount)) return 'none';
+  if (action.kind === 'refund' && !isAbove(action)) return 'none';
   if (!hasSecondFactor) return 'enrol';
   return secondFactorAt !== null && now - secondFactorAt < FRESH_MS ? 'none' : 'code';
 }
 
 /** What is no decimal is above any amount. */
-function isAbove(amount: string, limit: string): boolean {
-  const [mine, bound] = [unitsOf(amount), unitsOf(limit)];
-  return mine === null || bound === null || mine > bound;
+function isAbove(refund: Extract<RiskyAction, { kind: 'refund' }>): boolean {
+  const [mine, before] = [unitsOf(refund.amount), unitsOf(refund.already)];
+  const bound = unitsOf(refund.upTo);
+  return mine === null || before === null || bound === null || before + mine > bound;
 }
 
 const DECIMALS = 4;

@@ -80,6 +80,21 @@ export async function countAuditRecordsOf(
   return Number(row?.count ?? 0n);
 }
 
+/** What a user has refunded since then, as a decimal in major units, whatever the currencies. */
+export async function sumRefundsOf(
+  sql: Executor,
+  { organisationId, mode }: Tenant,
+  { userId, since }: { readonly userId: string; readonly since: Date },
+): Promise<string> {
+  // Written out, as below.
+  const other = mode === 'test' ? sql`'live'` : sql`'test'`;
+  const [row] = await sql<{ sum: string }[]>`
+    select coalesce(sum((after ->> 'amount')::numeric), 0)::text as sum from audit_log
+    where organisation_id = ${organisationId} and actor_id = ${userId} and at >= ${since}
+      and mode is distinct from ${other} and mode = ${mode} and operation = 'refundPayment'`;
+  return row?.sum ?? '0';
+}
+
 export type Owner = Pick<NewAuditRecord, 'organisationId' | 'groupId' | 'mode'>;
 
 /** Whose a thing is that a command names by its id; null where it is of the installation. */

@@ -1,10 +1,12 @@
 // Members, invitations and security on the dashboard: who may do what to whom.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import type { Role } from '../../src/records/members.ts';
 import { aMember, enrolled, placeOf } from '../http/people/tab.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Member, memberOf } from './member.ts';
+
+setDefaultTimeout(30_000);
 
 let server: TestServer;
 let owner: Member;
@@ -13,6 +15,7 @@ beforeAll(async () => {
   server = await startServer();
   owner = await memberOf(server, { role: 'owner' });
   admin = await memberOf(server, { role: 'admin' });
+  for (const { tab } of [owner, admin]) await enrolled(tab);
 });
 afterAll(() => server.stop());
 
@@ -90,6 +93,7 @@ test("another organisation's members are not there", async () => {
 
 test('the last owner stays, and the page says why', async () => {
   const last = await memberOf(server, { role: 'owner', organisationId: server.other.id });
+  await enrolled(last.tab);
   const [row] = await server.sql<{ id: string }[]>`
     select id from organisation_members
     where organisation_id = ${server.other.id} and role = 'owner'`;
@@ -116,6 +120,38 @@ test('what is wrong with an invitation is said, with what was typed', async () =
   const refused = await owner.send('/settings/invitations/new', { email: 'a@b', role: 'support' });
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('value="a@b"')]);
 });
+
+test.each(['test', 'live'] as const)(
+  'in %s mode who may come in is decided after a code',
+  async (mode) => {
+    const { memberId } = await aMember(server, 'support');
+    const member = await memberOf(server, { role: 'owner', mode });
+    const invited = '/settings/invitations/new';
+    const email = `of.${mode}@example.com`;
+    const risky = [
+      [`${AT}/${memberId}`, { role: 'owner' }],
+      [`${AT}/${memberId}`, { role: 'admin' }],
+      [`${AT}/${memberId}/remove`, {}],
+      [invited, { email, role: 'owner' }],
+      [invited, { email, role: 'admin' }],
+    ] as const;
+    const asked = async () => {
+      const places = [];
+      for (const [path, fields] of risky) places.push(placeOf(await force(member, path, fields)));
+      expect(await roleOf(memberId)).toBe('support');
+      return new Set(places.map((place) => place.split('=')[0]));
+    };
+    expect(await asked()).toEqual(new Set(['/dashboard/account?enroll']));
+    // Who decides about nobody is invited without one.
+    expect((await force(member, invited, { email, role: 'support' })).status).toBe(200);
+    await enrolled(member.tab);
+    await server.sql`update sessions set second_factor_at = now() - interval '10 minutes'`;
+    expect(await asked()).toEqual(new Set(['/dashboard/second-factor?to']));
+    await server.sql`update sessions set second_factor_at = now()`;
+    expect((await force(member, `${AT}/${memberId}`, { role: 'admin' })).status).toBe(303);
+    expect(await roleOf(memberId)).toBe('admin');
+  },
+);
 
 test('security is changed after a code alone, in test mode too', async () => {
   const member = await memberOf(server, { role: 'owner' });

@@ -1,9 +1,11 @@
 // Who may not: members who only read, and members with the ids of another organisation.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { SALES_PAGES } from '../../src/http/dashboard/sales.ts';
 import { buy, sell } from '../support/shop.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Member, memberOf } from './member.ts';
+
+setDefaultTimeout(30_000);
 
 /** Of each kind, one of the first organisation, by the path under which it is found. */
 type Ids = Readonly<Record<string, string>>;

@@ -5,7 +5,12 @@ import { needsStepUp, type RiskyAction, type StepUp } from '../../src/people/ste
 const NOW = Date.UTC(2027, 0, 1);
 const MINUTE = 60_000;
 
-const refund = (amount: string): RiskyAction => ({ kind: 'refund', amount });
+const refund = (amount: string, already = '0', upTo = '100.00'): RiskyAction => ({
+  kind: 'refund',
+  amount,
+  already,
+  upTo,
+});
 const key: RiskyAction = { kind: 'api_key' };
 const processor: RiskyAction = { kind: 'processor' };
 const security: RiskyAction = { kind: 'security' };
@@ -13,7 +18,6 @@ const security: RiskyAction = { kind: 'security' };
 const LIVE = {
   mode: 'live',
   hasSecondFactor: true,
-  refundStepUpAmount: '100.00',
   now: NOW,
 } as const;
 const NONE = { ...LIVE, hasSecondFactor: false, secondFactorAt: null };
@@ -42,7 +46,11 @@ const TABLE: Readonly<Record<string, Case>> = {
   'a small refund of many digits':             [refund('00099.9999'), NONE, 'none'],
   'a refund in test mode':                     [refund('1000000'), { ...NONE, mode: 'test' }, 'none'],
   'a refund that is no amount':                [refund('1e1'), NONE, 'enrol'],
-  'a refund where every one asks':             [refund('0.01'), { ...NONE, refundStepUpAmount: '0' }, 'enrol'],
+  'a refund where every one asks':             [refund('0.01', '0', '0'), NONE, 'enrol'],
+  'refunds that come to the amount':           [refund('40.00', '60'), NONE, 'none'],
+  'refunds that come to more':                 [refund('40.01', '60'), NONE, 'enrol'],
+  'refunds that come to more, after a code':   [refund('40.01', '600'), SINCE(MINUTE), 'none'],
+  'refunds of nobody knows how much':          [refund('0.01', '?'), NONE, 'enrol'],
   'security, after a code':                    [security, SINCE(0), 'none'],
   'security, after 10 minutes':                [security, SINCE(10 * MINUTE), 'code'],
   'security, in test mode':                    [security, { ...NONE, mode: 'test' }, 'enrol'],

@@ -4,7 +4,7 @@ import { accept } from '../../people/invitations.ts';
 import { rename } from '../../people/names.ts';
 import { confirmEnrolment, enrolment, removeSecondFactor } from '../../people/second-factor.ts';
 import { endAllSessions, endSession } from '../../people/sessions.ts';
-import { FRESH_MS } from '../../people/step-up.ts';
+import { needsStepUp } from '../../people/step-up.ts';
 import { listOpenInvitations } from '../../records/invitations.ts';
 import { countRecoveryCodes } from '../../records/second-factors.ts';
 import { listSessions } from '../../records/sessions.ts';
@@ -100,7 +100,7 @@ async function act(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Pro
     case 'enrol':
       return enrol(deps, entry, signedIn);
     case 'remove-second-factor':
-      if (!isFresh(signedIn, deps.clock.now())) return codeFirst();
+      if (isAsked(signedIn, deps.clock.now())) return codeFirst();
       await removeSecondFactor(deps, who);
       return done('removed');
     case 'end-session': {
@@ -123,8 +123,10 @@ async function act(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Pro
 
 const done = (notice: string) => goTo(`${AT}?done=${notice}`);
 
-function isFresh({ secondFactorAt }: SignedIn, now: number): boolean {
-  return secondFactorAt !== null && now - secondFactorAt < FRESH_MS;
+/** Who has no second factor has none to take away. */
+function isAsked({ hasSecondFactor, secondFactorAt }: SignedIn, now: number): boolean {
+  const of = { mode: 'live', hasSecondFactor, secondFactorAt, now } as const;
+  return needsStepUp({ kind: 'security' }, of) !== 'none';
 }
 
 function refuse(

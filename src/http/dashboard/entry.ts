@@ -27,7 +27,7 @@ export const BASE = '/dashboard';
 const USER_AGENT_MAX = 255;
 
 /** Where its forms lead to; where those of the identity provider do, too. */
-const SELF = ["'self'"];
+export const SELF = ["'self'"];
 
 export function show(page: Page, status = 200, formAction: readonly string[] = SELF): Response {
   return sendPage(page, { status, formAction });

@@ -17,7 +17,7 @@ import { given, Typed } from './typed.ts';
 const PAGE_ROWS_MAX = 200;
 
 const section = 'keys';
-const isRisky = () => true;
+const risk = () => ({ kind: 'api_key' }) as const;
 
 export const KEY_PAGES: readonly DashboardPage[] = [
   { path: '/keys', title: 'API keys', section, needs: ['listApiKeys'], show: showAll },
@@ -27,7 +27,7 @@ export const KEY_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['createApiKey'],
     show: ({ place }) => Promise.resolve(newKeyPage(place)),
-    act: { needs: ['createApiKey'], isRisky, run: make },
+    act: { needs: ['createApiKey'], risk, run: make },
   },
   {
     path: '/keys/:id/rotate',
@@ -35,7 +35,7 @@ export const KEY_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['listApiKeys', 'rotateApiKey'],
     show: askRotate,
-    act: { needs: ['rotateApiKey'], isRisky, run: rotate },
+    act: { needs: ['rotateApiKey'], risk, run: rotate },
   },
   {
     path: '/keys/:id/revoke',
@@ -43,7 +43,7 @@ export const KEY_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['listApiKeys', 'revokeApiKey'],
     show: askRevoke,
-    act: { needs: ['revokeApiKey'], isRisky, run: revoke },
+    act: { needs: ['revokeApiKey'], risk, run: revoke },
   },
 ];
 

@@ -9,6 +9,7 @@ import {
   notMailedPage,
   securityPage,
 } from '../../pages/dashboard/members.ts';
+import { isPowerful, type RiskyAction } from '../../people/step-up.ts';
 import { pageOf } from './lists.ts';
 import type { DashboardPage, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
@@ -30,7 +31,8 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getMember', 'updateMember'],
     show: async (visit) => memberPage(visit.place, await visit.api.members.retrieve(idOf(visit))),
-    act: { needs: ['updateMember'], run: change },
+    // Who loses power, too: whoever holds a session that is not theirs would take it from others.
+    act: { needs: ['updateMember'], risk: ofPower, run: change },
   },
   {
     path: '/settings/members/:id/remove',
@@ -38,7 +40,7 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getMember', 'removeMember'],
     show: askRemove,
-    act: { needs: ['removeMember'], run: remove },
+    act: { needs: ['removeMember'], risk: ofPower, run: remove },
   },
   {
     path: '/settings/invitations/new',
@@ -46,7 +48,7 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['createInvitation'],
     show: ({ place }) => Promise.resolve(invitePage(place)),
-    act: { needs: ['createInvitation'], run: invite },
+    act: { needs: ['createInvitation'], risk: ofInvitation, run: invite },
   },
   {
     path: '/settings/invitations/:id/revoke',
@@ -62,10 +64,18 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getSecurity', 'updateSecurity'],
     show: async ({ api, place }) => securityPage(place, await api.organization.retrieveSecurity()),
-    // What it goes by is the same in both modes: test mode is no way around.
-    act: { needs: ['updateSecurity'], isRisky: () => true, isOfBothModes: true, run: secure },
+    act: { needs: ['updateSecurity'], risk: ofPower, run: secure },
   },
 ];
+
+function ofPower(): RiskyAction {
+  return { kind: 'security' };
+}
+
+/** Of those who decide about others; who reads or helps is invited without a code. */
+function ofInvitation(visit: Visit): RiskyAction | null {
+  return isPowerful(new Typed(visit).text('role') ?? '') ? ofPower() : null;
+}
 
 const idOf = ({ params }: Visit): string => params['id'] ?? '';
 

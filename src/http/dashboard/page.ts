@@ -5,6 +5,7 @@ import type { Tollhouse } from '../../client/index.ts';
 import type { Html } from '../../pages/html.ts';
 import type { NoticeName } from '../../pages/dashboard/notices.ts';
 import type { Place } from '../../pages/dashboard/place.ts';
+import type { RiskyAction } from '../../people/step-up.ts';
 import type { SectionName } from '../../pages/dashboard/sections.ts';
 import type { Download } from './api.ts';
 import type { SignedIn } from './door.ts';
@@ -24,6 +25,8 @@ export type Visit = {
   readonly form: URLSearchParams;
   /** The key of the form, for the call that acts: sent twice, it counts once. */
   readonly key: string | undefined;
+  /** What the member has refunded in the last hour: a decimal. */
+  readonly refundedLately: () => Promise<string>;
   /** For the markup. */
   readonly place: Place;
 };
@@ -43,10 +46,10 @@ export type DashboardPage = {
   /** A POST to the same path. */
   readonly act?: {
     readonly needs: readonly OperationId[];
-    /** Whether, in live mode, the member first proves again who it is. */
-    readonly isRisky?: (visit: Visit) => boolean | Promise<boolean>;
-    /** Whether it is risky in test mode, too: it changes what both modes share. */
-    readonly isOfBothModes?: true;
+    /** What the member may first have to prove again who it is for; null for nothing. */
+    readonly risk?: (visit: Visit) => RiskyAction | null | Promise<RiskyAction | null>;
+    /** Whether those of one member are done one after the other: each counts what was before it. */
+    readonly isInTurn?: true;
     /** `Html` is shown at once, for what is shown once. */
     readonly run: (visit: Visit) => Promise<Done | Html>;
   };

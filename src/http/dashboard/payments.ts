@@ -5,7 +5,7 @@ import {
   REFUND_REASONS,
   refundPage,
 } from '../../pages/dashboard/payments.ts';
-import { needsStepUp } from '../../people/step-up.ts';
+import type { RiskyAction } from '../../people/step-up.ts';
 import { choiceOf, customerFilter, pageOf, searched } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
@@ -35,7 +35,7 @@ export const PAYMENT_PAGES: readonly DashboardPage[] = [
     needs: ['getPayment', 'refundPayment'],
     show: async ({ api, place, params: { id = '' } }) =>
       refundPage(place, await api.payments.retrieve(id)),
-    act: { needs: ['refundPayment'], isRisky: isLarge, run: refund },
+    act: { needs: ['refundPayment'], risk, isInTurn: true, run: refund },
   },
 ];
 
@@ -58,16 +58,13 @@ async function showPayment({ api, place, params: { id = '' } }: Visit) {
   return paymentPage(place, { payment, refunds: refunds.data });
 }
 
-/** Whether it is more than the organisation lets go without a code. Empty is all that is left. */
-async function isLarge(visit: Visit): Promise<boolean> {
-  const { api, tenant, signedIn, place, params } = visit;
-  const { refundStepUpAmount } = await api.organization.retrieveSecurity();
+/** The organisation lets go so much without a code. Empty is all that is left. */
+async function risk(visit: Visit): Promise<RiskyAction> {
+  const { api, params } = visit;
+  const { refundStepUpAmount: upTo } = await api.organization.retrieveSecurity();
   const typed = new Typed(visit).text('amount');
   const amount = typed ?? (await api.payments.retrieve(params['id'] ?? '')).refundableAmount;
-  const { mode } = tenant;
-  const { hasSecondFactor, secondFactorAt } = signedIn;
-  const of = { mode, hasSecondFactor, secondFactorAt, refundStepUpAmount, now: place.now };
-  return needsStepUp({ kind: 'refund', amount }, of) !== 'none';
+  return { kind: 'refund', amount, already: await visit.refundedLately(), upTo };
 }
 
 async function refund(visit: Visit): Promise<Done> {

@@ -7,7 +7,7 @@ import type { DashboardPage, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
 
 const section = 'settings';
-const isRisky = () => true;
+const risk = () => ({ kind: 'processor' }) as const;
 
 export const PROCESSOR_PAGES: readonly DashboardPage[] = [
   {
@@ -16,7 +16,7 @@ export const PROCESSOR_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getProcessor'],
     show: showProcessor,
-    act: { needs: ['connectProcessor'], isRisky, run: connect },
+    act: { needs: ['connectProcessor'], risk, run: connect },
   },
   {
     path: '/settings/processor/disconnect',
@@ -24,7 +24,7 @@ export const PROCESSOR_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getProcessor', 'disconnectProcessor'],
     show: askDisconnect,
-    act: { needs: ['disconnectProcessor'], isRisky, run: disconnect },
+    act: { needs: ['disconnectProcessor'], risk, run: disconnect },
   },
 ];
 

@@ -9,7 +9,7 @@
 // action shows its page again with what was typed. Pages are not cached, framed or indexed.
 import { timingSafeEqual } from 'node:crypto';
 import { Elysia } from 'elysia';
-import type { Mode } from '../../../ledger/kernel/tenant.ts';
+import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, Ids, OrgClock } from '../../../ledger/ports.ts';
 import { OPERATIONS, type OperationId } from '../../client/operations.ts';
 import { TollhouseError } from '../../client/index.ts';
@@ -17,16 +17,23 @@ import { framed, plainPage } from '../../pages/dashboard/frame.ts';
 import { noticeOf } from '../../pages/dashboard/notices.ts';
 import type { Fault, Place } from '../../pages/dashboard/place.ts';
 import { Html, html } from '../../pages/html.ts';
+import { needsStepUp, REFUNDS_MS } from '../../people/step-up.ts';
+import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { sumRefundsOf } from '../../records/audit-log.ts';
 import type { Acting } from '../edge/acting.ts';
 import { FORM_BYTES_MAX, FORM_MEDIA, takeBody } from '../edge/body.ts';
 import { isCrossSite } from '../edge/cross-site.ts';
 import type { Edge } from '../edge/edge.ts';
+import { Unavailable } from '../edge/errors.ts';
 import { REQUEST_ID } from '../edge/request-log.ts';
 import { mayCall } from '../edge/scopes.ts';
 import { urlOf } from '../edge/url.ts';
+import { lockOf } from '../idempotency/idempotency.ts';
 import { sendPage } from '../page.ts';
 import { actingAs, type Handle } from './api.ts';
 import type { Door, Membership, SignedIn } from './door.ts';
+import { BASE, goTo, isHalf, SELF } from './entry.ts';
 import type { DashboardPage, Done, Entry, OpenPage, Visit } from './page.ts';
 import { DASHBOARD_PAGES } from './pages.ts';
 
@@ -38,15 +45,12 @@ export type DashboardDeps = {
   readonly handle: Handle;
   readonly addressOf: (request: Request) => string;
   readonly openPages: readonly OpenPage[];
+  readonly sql: Sql;
+  readonly keyLocks: Pick<KeyLocks, 'alone'>;
   readonly clock: Clock;
   readonly orgClock: OrgClock;
   readonly ids: Ids;
 };
-
-const BASE = '/dashboard';
-/** How long a second factor counts for what is risky. */
-const FRESH_MS = 10 * 60_000;
-const SELF = ["'self'"];
 
 export function dashboardRoutes(deps: DashboardDeps) {
   const dashboard = new Dashboard(deps);
@@ -79,6 +83,8 @@ const WHERE = matcher('/:organisation/:mode');
 const WHERE_PREFIX = /^\/[^/]+\/(?:test|live)(?=\/|$)/;
 
 /** A request for one page, of a member in an organisation and a mode. */
+type Act = NonNullable<DashboardPage['act']>;
+
 type Serving = Omit<Entry, 'signedIn'> & {
   readonly signedIn: SignedIn;
   readonly member: Membership;
@@ -198,24 +204,46 @@ class Dashboard {
         query,
         form: sent,
         key,
+        refundedLately: () => this.#refundedLately(tenant, id),
         place,
       };
       if (request.method !== 'POST' || page.act === undefined) return shown(page, visit);
-      const isGuarded = mode === 'live' || page.act.isOfBothModes === true;
-      const isRisky = isGuarded && (await page.act.isRisky?.(visit)) === true;
-      if (isRisky && !this.#isFresh(signedIn)) return proveFirst(request, signedIn);
-      try {
-        const done = await page.act.run(visit);
-        return done instanceof Html
-          ? send(page, visit, { content: done })
-          : goTo(`${place.base}${withNotice(done)}`);
-      } catch (error) {
-        const fault = faultOf(error);
-        if (fault === null) throw error;
-        const again = { ...visit, place: { ...place, fault: fault.fault, typed: sent } };
-        return shown(page, again, fault.status);
-      }
+      const { act } = page;
+      const task = () => this.#act(page, act, visit, request);
+      return act.isInTurn === true ? this.#inTurn(tenant, id, task) : task();
     });
+  }
+
+  async #act(page: DashboardPage, act: Act, visit: Visit, request: Request): Promise<Response> {
+    const { signedIn, tenant, place, form } = visit;
+    const action = (await act.risk?.(visit)) ?? null;
+    const of = { ...signedIn, mode: tenant.mode, now: this.#deps.clock.now() };
+    const asked = action === null ? 'none' : needsStepUp(action, of);
+    if (asked !== 'none') return asked === 'enrol' ? enrolFirst() : prove(request);
+    try {
+      const done = await act.run(visit);
+      return done instanceof Html
+        ? send(page, visit, { content: done })
+        : goTo(`${place.base}${withNotice(done)}`);
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === null) throw error;
+      const again = { ...visit, place: { ...place, fault: fault.fault, typed: form } };
+      return shown(page, again, fault.status);
+    }
+  }
+
+  /** One after the other for a user, on all nodes. */
+  async #inTurn(tenant: Tenant, userId: string, task: () => Promise<Response>): Promise<Response> {
+    const lock = lockOf({ ...tenant, operation: 'dashboard' }, userId);
+    const response = await this.#deps.keyLocks.alone(lock, task);
+    if (response === null) throw new Unavailable('another action of this user is under way');
+    return response;
+  }
+
+  #refundedLately(tenant: Tenant, userId: string): Promise<string> {
+    const { sql, clock } = this.#deps;
+    return sumRefundsOf(sql, tenant, { userId, since: new Date(clock.now() - REFUNDS_MS) });
   }
 
   #placeOf(
@@ -240,10 +268,6 @@ class Dashboard {
       fault: null,
       typed: new URLSearchParams(),
     };
-  }
-
-  #isFresh({ secondFactorAt }: SignedIn): boolean {
-    return secondFactorAt !== null && this.#deps.clock.now() - secondFactorAt < FRESH_MS;
   }
 }
 
@@ -318,13 +342,6 @@ function refusedByApi(error: unknown): Response | null {
   return refusePage(status, 'This was refused', error.message);
 }
 
-function goTo(path: string): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { location: path, 'cache-control': 'no-store' },
-  });
-}
-
 /** With the way back, where what was asked for was a page. */
 function signInFirst({ method, url }: Request): Response {
   const { pathname, search } = new URL(url);
@@ -336,17 +353,14 @@ function signInFirst({ method, url }: Request): Response {
 /** A user who has enrolled a second factor gives it once a session; some organisations insist on one. */
 function secondFactorFirst(
   request: Request,
-  { hasSecondFactor, secondFactorAt }: SignedIn,
+  signedIn: SignedIn,
   { requiresSecondFactor }: Membership,
 ): Response | null {
-  if (hasSecondFactor && secondFactorAt === null) return prove(request);
-  return requiresSecondFactor && !hasSecondFactor ? goTo(`${BASE}/account?enroll=1`) : null;
+  if (isHalf(signedIn)) return prove(request);
+  return requiresSecondFactor && !signedIn.hasSecondFactor ? enrolFirst() : null;
 }
 
-/** Before what is risky: again, or for the first time. */
-function proveFirst(request: Request, { hasSecondFactor }: SignedIn): Response {
-  return hasSecondFactor ? prove(request) : goTo(`${BASE}/account?enroll=1`);
-}
+const enrolFirst = () => goTo(`${BASE}/account?enroll=1`);
 
 function prove({ url }: Request): Response {
   return goTo(`${BASE}/second-factor?to=${encodeURIComponent(new URL(url).pathname)}`);

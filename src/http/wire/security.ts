@@ -9,7 +9,7 @@ const FIELDS = {
   refund_step_up_amount: Type.String({
     pattern: '^\\d{1,12}(\\.\\d{1,4})?$',
     description:
-      'In the dashboard, in live mode, a refund above it needs a code given within the last 10 minutes. In the major unit of any currency.',
+      'In the dashboard, in live mode, refunds of a member that come to more in an hour need a code given within the last 10 minutes. In the major unit of any currency.',
     examples: ['100.00'],
     error: 'must be a decimal string such as "100.00"',
   }),

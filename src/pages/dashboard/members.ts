@@ -66,7 +66,7 @@ export function membersPage(
       ],
       [
         'A code is asked for again',
-        `in live mode, before a refund above ${security.refundStepUpAmount}`,
+        `in live mode, before refunds of more than ${security.refundStepUpAmount} in an hour`,
       ],
     ]),
     place.may('updateSecurity') ? [button(place, '/settings/security', 'Change')] : [],
@@ -161,7 +161,7 @@ export function securityPage(place: Place, security: Security): Html {
       }),
       field(place, {
         name: 'refund_step_up_amount',
-        label: 'Ask for a code again before a refund above',
+        label: 'Ask for a code again where refunds of an hour come to more than',
         value: security.refundStepUpAmount,
         hint: 'In live mode. Of any currency: 100.00.',
         isRequired: true,

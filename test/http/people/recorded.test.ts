@@ -1,11 +1,13 @@
 // What users do at the door is in the audit log of their organisations, once each, from where and
 // by which request; guessing does not fill it.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { type IdentityProvider, openIdentityProvider, passThrough } from './identity-provider.ts';
 import { TEST_SETTINGS } from '../../support/settings.ts';
 import { mailSettings, openPostOffice, type PostOffice } from '../../mail/post-office.ts';
 import { aLink, aMember, enrolled, type Person, placeOf, signedIn, Tab } from './tab.ts';
+
+setDefaultTimeout(30_000);
 
 let office: PostOffice;
 let provider: IdentityProvider;

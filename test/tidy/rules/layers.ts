@@ -198,6 +198,7 @@ const LAYERS: Layer[] = [
       'node:crypto',
       'openid-client',
       'otpauth',
+      'src/audit-log/**',
       'src/people/**',
       'src/records/**',
       'src/platform/**',

@@ -215,14 +215,11 @@ CREATE TABLE transfers (
   -- admitted because it fits, fits.
   CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.5);
--- Pages by the times of their events, for what is read of all customers: an index of each event by its meter costs a flush as much as
--- transfers_used does, this one next to nothing. Few late events do not widen what a page is known for.
-CREATE INDEX transfers_by_time ON transfers USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops) WITH (autosummarize='on');
+CREATE INDEX transfers_by_time ON transfers USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops, debit uuid_bloom_ops (n_distinct_per_range='1500'), credit uuid_bloom_ops (n_distinct_per_range='100')) WITH (pages_per_range='32', autosummarize='on');
 -- A hold resolves at most once, whoever tries.
 CREATE UNIQUE INDEX transfers_hold_once ON transfers (hold, slot) WHERE hold IS NOT NULL;
 CREATE UNIQUE INDEX transfers_refund_once ON transfers (id) WHERE value IS NULL AND (kind = ANY (ARRAY['pending'::transfer_kind, 'refused'::transfer_kind]));
--- The events of one customer's meter by their own time, sold or not.
-CREATE INDEX transfers_used ON transfers (debit, COALESCE(event_at, at), id);
+CREATE INDEX transfers_sold ON transfers (debit, COALESCE(event_at, at), id) WHERE sold;
 
 -- What the actor of a customer knows of one meter besides the accounts' totals.
 CREATE TABLE customer_meters (
@@ -1012,8 +1009,8 @@ CREATE TABLE transfers_archive (
   CONSTRAINT transfers_archive_without_holds CHECK (kind = ANY (ARRAY['single'::transfer_kind, 'reverse'::transfer_kind, 'refused'::transfer_kind])),
   CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
 ) PARTITION BY RANGE (at);
-CREATE INDEX transfers_archive_by_time ON ONLY transfers_archive USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops) WITH (autosummarize='on');
-CREATE INDEX transfers_archive_used ON ONLY transfers_archive (debit, COALESCE(event_at, at), id);
+CREATE INDEX transfers_archive_by_time ON ONLY transfers_archive USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops, debit uuid_bloom_ops (n_distinct_per_range='1500'), credit uuid_bloom_ops (n_distinct_per_range='100')) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX transfers_archive_sold ON ONLY transfers_archive (debit, COALESCE(event_at, at), id) WHERE sold;
 
 -- What the transfers that are gone moved on an account; written by the transaction that drops them.
 CREATE TABLE closing_balances (

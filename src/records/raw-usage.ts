@@ -1,7 +1,7 @@
 // The events behind lines of usage on an invoice, in pages.
 //
 // How it works: a line's spans say which stretches of which periods it bills. The events of sold
-// usage are found by their period and time (`transfers_used`), in the table and in the archive. The
+// usage are found by their period and time (`transfers_sold`), in the table and in the archive. The
 // place after a page is the last event's time and id, which never change.
 //
 // Holds: each event is in one place of the order, so a page that follows another neither repeats nor

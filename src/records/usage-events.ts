@@ -1,16 +1,15 @@
 // The raw events of usage, the newest first, in pages.
 //
-// How it works: the events of a customer are found by the accounts of its periods, each in the order
-// of an index. Those of all customers have no such index: the quarters of an hour in which a meter
-// was used are known (`usage_totals`), and of each the events of that time are looked through. A page
-// is the newest events of all of these parts, merged. The parts that end last are read first, some
-// at a time, until no other can have an event as new as what was found.
+// How it works: the quarters of an hour in which a customer's meters were used are known
+// (`usage_bins`), as are those of a tenant's meters (`usage_totals`), with their numbers of events.
+// A page reads the newest of them that have enough, by an index of which pages of the table have
+// which times and accounts (`transfers_by_time`): it costs a flush next to nothing, where one with an
+// entry for each event costs a tenth of it.
 // Holds: the place after a page is the time and id of its last event, which never change: what
 // follows neither repeats nor misses an event, wherever retention has moved it meanwhile. Late
-// events are at their own time. A page costs a bounded number of parts: where they are not enough to
-// fill it, it is shorter, and the next one begins at the time that was reached.
+// events are at their own time. A page reads a bounded number of quarters: where they are not enough
+// to fill it, it is shorter, and the next one begins at the time that was reached.
 // What it does not do: find what retention has dropped.
-import { EVENT_EARLY_MS_MAX } from '../../ledger/limits.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ids } from '../../ledger/ports.ts';
@@ -20,11 +19,14 @@ import {
   dateOf,
   eventAt,
   type Fragment,
+  INDEXED_MAX,
+  isAmong,
   isIncomplete,
   isUsage,
   QUARTER_MS,
+  type Range,
   recordedNear,
-  sideAccountsOf,
+  sideAccounts,
 } from './usage-sources.ts';
 
 export type UsageEventRecord = {
@@ -61,29 +63,27 @@ export type UsageEventPage = {
   readonly next: UsagePlace | null;
 };
 
-/** Parts that are read for a page, and at least and most of them in a statement. */
-type Portions = { readonly most: number; readonly first: number; readonly step: number };
-const ACCOUNTS: Portions = { most: 2000, first: 250, step: 250 };
-const QUARTERS: Portions = { most: 256, first: 1, step: 64 };
+/** Quarters that are read for a page, and in one statement. */
+const QUARTERS_MAX = 256;
+const QUARTERS_A_STEP = 64;
+/** Quarters that are looked up; more where several accounts have the last of them. */
+const LISTED_MAX = QUARTERS_MAX + QUARTERS_A_STEP;
 
 /** Before every other id. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** An account, or a quarter of an hour. */
-type Part = {
-  /** Its id, or when it begins. */
-  readonly name: string;
-  /** It has no event at this time or later. Milliseconds. */
-  readonly until: number;
+/** A quarter of an hour in which an account of a customer, or a meter of a tenant, was used. */
+type Used = {
+  /** When it begins, in milliseconds. */
+  readonly at: number;
+  /** The number of events, less corrections. */
+  readonly events: number;
+  /** The id of the account or the meter. */
+  readonly of: string;
 };
 
-/** In the order of their ends, the last first. */
-type Parts = {
-  readonly list: readonly Part[];
-  readonly portions: Portions;
-  /** Joins the named parts, and says which transfers are of one. */
-  readonly join: (names: readonly string[]) => { readonly parts: Fragment; readonly is: Fragment };
-};
+/** Which transfers are of these accounts or meters. */
+type IsOf = (used: readonly string[]) => Fragment;
 
 /** @returns `incomplete`: the quarters of usage of before are not all known yet */
 export async function listUsageEvents(
@@ -91,36 +91,43 @@ export async function listUsageEvents(
   ids: Ids,
   query: UsageEventQuery,
 ): Promise<UsageEventPage | 'incomplete'> {
+  if (await isIncomplete(sql)) return 'incomplete';
   const { after, customerId } = query;
-  if (customerId === null && (await isIncomplete(sql))) return 'incomplete';
   const wanted = { ...query, to: Math.min(query.to, after === null ? Infinity : after.at + 1) };
-  const parts =
-    customerId === null
-      ? await quartersOf(sql, ids, wanted)
-      : await periodsOf(sql, { ...wanted, customerId });
-  return readPage(sql, parts, wanted);
+  if (customerId !== null) {
+    const used = await usedByCustomer(sql, { ...wanted, customerId });
+    return readPage(sql, used, (accounts) => isAmong(sql, 'debit', accounts), wanted);
+  }
+  const used = await usedByTenant(sql, wanted);
+  const sidesOf = await sideAccounts(sql, ids);
+  return readPage(sql, used, (meters) => isAmong(sql, 'credit', meters.flatMap(sidesOf)), wanted);
 }
 
 async function readPage(
   sql: Executor,
-  { list, portions, join }: Parts,
+  used: readonly Used[],
+  isOf: IsOf,
   query: UsageEventQuery,
 ): Promise<UsageEventPage> {
   const { limit, to } = query;
-  const { most, first, step } = portions;
+  // No event that is not read yet is at this time or later.
+  const untilOf = (index: number) => {
+    const quarter = used[index];
+    if (quarter !== undefined) return quarter.at + QUARTER_MS;
+    return used.length < LISTED_MAX ? -Infinity : (used.at(-1)?.at ?? -Infinity);
+  };
   let found: UsageEventRecord[] = [];
   let read = 0;
-  let until = list[0]?.until ?? -Infinity;
-  const isFull = () => (found[limit]?.eventAt.getTime() ?? -Infinity) >= until;
+  const isFull = () => (found[limit]?.eventAt.getTime() ?? -Infinity) >= untilOf(read);
   // Those that may have an event at the start of the page are read at least: the next page begins
   // behind them.
-  while (read < list.length && !isFull() && (read < most || until >= to)) {
-    const names = list.slice(read, read + Math.min(step, read + first)).map(({ name }) => name);
-    const more = await readNewest(sql, join(names), query);
+  while (read < used.length && !isFull() && (read < QUARTERS_MAX || untilOf(read) >= to)) {
+    const step = used.slice(read, read + stepOf(used.slice(read), limit));
+    const more = await readNewest(sql, step, isOf, query);
     found = [...found, ...more].toSorted(newestFirst).slice(0, limit + 1);
-    read += names.length;
-    until = list[read]?.until ?? -Infinity;
+    read += step.length;
   }
+  const until = untilOf(read);
   const sure = found.filter(({ eventAt: at }) => at.getTime() >= until);
   const events = sure.slice(0, limit);
   const last = events.at(-1);
@@ -130,108 +137,109 @@ async function readPage(
   return { events, next: until === -Infinity ? null : { at: until, id: NO_ID } };
 }
 
+/** How many of them are enough for a page, or as many as a statement reads. */
+function stepOf(used: readonly Used[], limit: number): number {
+  let events = 0;
+  let count = 0;
+  const names = new Set<string>();
+  for (const quarter of used) {
+    const isEnough = events > limit || count >= QUARTERS_A_STEP || names.size >= INDEXED_MAX;
+    // All of one time are read together: the next step is earlier.
+    if (isEnough && quarter.at !== used[count - 1]?.at) break;
+    events += Math.max(1, quarter.events);
+    count += 1;
+    names.add(quarter.of);
+  }
+  return count;
+}
+
 function newestFirst(a: UsageEventRecord, b: UsageEventRecord): number {
   const later = b.eventAt.getTime() - a.eventAt.getTime();
   return later === 0 ? (a.id < b.id ? 1 : -1) : later;
 }
 
-/** The newest events of some parts: one more than a page has, where there are more. */
+/**
+ * The newest events of some quarters: one more than a page has, where there are more. They are read
+ * from the first to the last quarter: what lies between is of others.
+ */
 function readNewest(
   sql: Executor,
-  { parts, is }: ReturnType<Parts['join']>,
+  used: readonly Used[],
+  isOf: IsOf,
   { from, to, after, limit }: UsageEventQuery,
 ): Promise<UsageEventRecord[]> {
   const at = eventAt(sql);
+  const start = Math.max(from, used.at(-1)?.at ?? from);
+  const end = Math.min(to, (used[0]?.at ?? to) + QUARTER_MS);
   const wanted = sql`
-    ${is} and ${isUsage(sql)} and ${at} >= ${dateOf(from)} and ${at} < ${dateOf(to)}
+    ${isOf([...new Set(used.map(({ of }) => of))])} and ${isUsage(sql)}
+    and ${at} >= ${dateOf(start)} and ${at} < ${dateOf(end)}
     ${after === null ? sql`` : sql`and (${at}, id) < (${dateOf(after.at)}, ${after.id}::uuid)`}`;
-  const end = sql`order by "eventAt" desc, id desc limit ${limit + 1}`;
+  const newest = sql`order by "eventAt" desc, id desc limit ${limit + 1}`;
   const of = (table: Fragment) => sql`
     select id, slot, debit, ${at} as "eventAt", at as "recordedAt", value, metadata from ${table}`;
-  const near = recordedNear(sql, { start: from, end: to });
   return sql<UsageEventRecord[]>`
     select e.id, e."eventAt", e."recordedAt", e.value, e.metadata, m.scale, m.slug as "featureKey",
       a.customer_id as "customerId", c.external_customer_id as "externalCustomerId"
     from (
-      select newest.* from ${parts} cross join lateral (
-        (${of(sql`transfers`)} where ${wanted} ${end})
-        union all
-        (${of(sql`transfers_archive`)} where ${wanted} and ${near} ${end})
-        ${end}) newest
-      ${end}) e
+      (${of(sql`transfers`)} where ${wanted} ${newest})
+      union all
+      (${of(sql`transfers_archive`)} where ${wanted} and ${recordedNear(sql, { start, end })} ${newest})
+      ${newest}) e
     join accounts a on a.slot = e.slot and a.id = e.debit
     join meters m on m.id = a.meter_id
     left join customers c on c.id = a.customer_id
     order by e."eventAt" desc, e.id desc`;
 }
 
-/** The periods of a customer that may have events of the range. */
-async function periodsOf(
+/** The newest quarters in which a customer used a meter, or any; more than a page reads. */
+async function usedByCustomer(
   sql: Executor,
   { customerId, meterId, from, to }: UsageEventQuery & { readonly customerId: string },
-): Promise<Parts> {
-  // Each balance is looked up by its key: where the planner does not know yet that the customer has
-  // thousands of periods, a join reads all of them for each balance.
-  const rows = await sql<{ id: string; end: Date | null }[]>`
+): Promise<Used[]> {
+  const within = quartersWithin(sql, { start: from, end: to });
+  const slot = slotOf(customerId);
+  // The bins of each account are looked up by their key: a join would be planned without knowing how
+  // many accounts a customer has.
+  return sql<Used[]>`
     with periods as materialized (
-      select slot, id from accounts
-      where slot = ${slotOf(customerId)} and customer_id = ${customerId}
-        and ${meterId === null ? sql`meter_id is not null` : sql`meter_id = ${meterId}`}
-        and period_start < ${dateOf(to)})
-    select p.id, b.period_end as end from periods p cross join lateral (
-      select period_end from balances where slot = p.slot and id = p.id
-        and (period_end is null or period_end > ${dateOf(from - EVENT_EARLY_MS_MAX)})
-      offset 0) b
-    order by b.period_end desc nulls first`;
-  // One that a change of plan ended may have an event of shortly after its end.
-  const untilOf = (end: Date | null) =>
-    end === null ? Infinity : end.getTime() + EVENT_EARLY_MS_MAX;
-  return {
-    list: rows.map(({ id, end }) => ({ name: id, until: untilOf(end) })),
-    portions: ACCOUNTS,
-    join: (names) => ({
-      parts: sql`unnest(${[...names]}::uuid[]) part (name)`,
-      is: sql`debit = part.name`,
-    }),
-  };
+      select id from accounts
+      where slot = ${slot} and customer_id = ${customerId} and period_start < ${dateOf(to)}
+        and ${meterId === null ? sql`meter_id is not null` : sql`meter_id = ${meterId}`})
+    select (extract(epoch from quarter) * 1000)::float8 as at, sum(events)::float8 as events, id as of from (
+      select p.id, kept.* from periods p cross join lateral (
+        select quarter, events from usage_bins
+        where slot = ${slot} and account_id = p.id and ${within}
+        order by quarter desc limit ${LISTED_MAX}) kept
+      union all
+      select account_id, quarter, entry.events
+      from usage_deltas, unnest(slots, accounts, quarters, usage_deltas.events) entry (slot, account_id, quarter, events)
+      where entry.slot = ${slot} and account_id in (select id from periods) and ${within}) used
+    group by id, quarter order by quarter desc fetch first ${LISTED_MAX} rows with ties`;
 }
 
-/** The newest quarters in which a meter, or any of a tenant, was used; more than a page reads. */
-async function quartersOf(
+/** The newest quarters in which a tenant used a meter, or any; more than a page reads. */
+async function usedByTenant(
   sql: Executor,
-  ids: Ids,
   { tenant, meterId, from, to }: UsageEventQuery,
-): Promise<Parts> {
+): Promise<Used[]> {
+  const within = quartersWithin(sql, { start: from, end: to });
   const meters = meterId === null ? await metersOf(sql, tenant) : [meterId];
-  const sides = await sideAccountsOf(sql, ids, meters);
-  // The last statement of a page may begin before its bound, and end behind it.
-  const most = QUARTERS.most + QUARTERS.step;
-  const within = sql`quarter > ${dateOf(from - QUARTER_MS)} and quarter < ${dateOf(to)}`;
-  const rows = await sql<{ quarter: Date }[]>`
-    select distinct quarter from (
-      select quarter from unnest(${meters}::uuid[]) meter (id) cross join lateral (
-        select quarter from usage_totals where meter_id = meter.id and ${within}
-        order by quarter desc limit ${most}) kept
+  return sql<Used[]>`
+    select (extract(epoch from quarter) * 1000)::float8 as at, sum(events)::float8 as events, id as of from (
+      select meter.id, kept.* from unnest(${meters}::uuid[]) meter (id) cross join lateral (
+        select quarter, events from usage_totals where meter_id = meter.id and ${within}
+        order by quarter desc limit ${LISTED_MAX}) kept
       union all
-      select quarter from usage_deltas, unnest(slots, accounts, quarters) entry (slot, account_id, quarter)
+      select a.meter_id, quarter, entry.events
+      from usage_deltas, unnest(slots, accounts, quarters, usage_deltas.events) entry (slot, account_id, quarter, events)
       join accounts a on a.slot = entry.slot and a.id = entry.account_id
       where a.meter_id = any(${meters}::uuid[]) and ${within}) used
-    order by quarter desc limit ${most}`;
-  const at = eventAt(sql);
-  return {
-    list: rows.map(({ quarter }) => ({
-      name: quarter.toISOString(),
-      until: quarter.getTime() + QUARTER_MS,
-    })),
-    portions: QUARTERS,
-    join: (names) => ({
-      parts: sql`unnest(${[...names]}::text[]::timestamptz[]) part (name)`,
-      is: sql`
-        credit = any(${sides}::uuid[]) and ${at} >= part.name
-        and ${at} < part.name + interval '15 minutes'`,
-    }),
-  };
+    group by id, quarter order by quarter desc fetch first ${LISTED_MAX} rows with ties`;
 }
+
+const quartersWithin = (sql: Executor, { start, end }: Range): Fragment =>
+  sql`quarter > ${dateOf(start - QUARTER_MS)} and quarter < ${dateOf(end)}`;
 
 async function metersOf(sql: Executor, { organisationId, mode }: Tenant): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

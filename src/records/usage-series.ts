@@ -15,12 +15,13 @@ import {
   dateOf,
   eventAt,
   type Fragment,
+  isAmong,
   isIncomplete,
   isUsage,
   QUARTER_MS,
   type Range,
   recordedNear,
-  sideAccountsOf,
+  sideAccounts,
   type UsageSource,
 } from './usage-sources.ts';
 
@@ -138,9 +139,11 @@ async function readQuarters(
   const { start, end } = quartersOf(range);
   const within = [...edges.slice(1, -1), range.start + QUARTER_MS - 1, range.end].map(floor);
   const cuts = [...new Set([start, ...within, end])].sort((a, b) => a - b);
+  const accounts = await accountsOf(sql, source, { start, end });
+  const entries = entriesOf(sql, { ...source, accounts }, { start, end });
   const found = await sql<{ stretch: number; sum: string; events: string }[]>`
     select width_bucket(quarter, ${timesOf(sql, cuts)}) as stretch, sum(value)::text as sum, sum(events)::text as events
-    from (${entriesOf(sql, source, { start, end })}) entries group by 1 order by 1`;
+    from (${entries}) entries group by 1 order by 1`;
   return found.map(({ stretch, sum, events }) => ({
     start: cuts[stretch - 1] ?? start,
     end: cuts[stretch] ?? end,
@@ -152,7 +155,7 @@ async function readQuarters(
 /** The entries of a range of quarters: those in bins, and those that are not added yet. */
 function entriesOf(
   sql: Executor,
-  { meter, customer }: UsageSource,
+  { meter, customer, accounts }: UsageSource & { readonly accounts: readonly string[] },
   { start, end }: Range,
 ): Fragment {
   const within = sql`quarter >= ${dateOf(start)} and quarter < ${dateOf(end)}`;
@@ -166,13 +169,12 @@ function entriesOf(
       join accounts a on a.slot = entry.slot and a.id = entry.account_id
       where a.meter_id = ${meter.id} and ${within}`;
   }
-  const accounts = accountsOf(sql, { meter, customer }, { start, end });
   return sql`
-    select quarter, value, events from (${accounts}) a
+    select quarter, value, events from unnest(${[...accounts]}::uuid[]) a (id)
     join usage_bins b on b.slot = ${customer.slot} and b.account_id = a.id where ${within}
     union all
     select quarter, entry.value, entry.events from ${waiting}
-    where entry.slot = ${customer.slot} and entry.account_id = any(array(${accounts})) and ${within}`;
+    where entry.slot = ${customer.slot} and entry.account_id = any(${[...accounts]}::uuid[]) and ${within}`;
 }
 
 type Reading = UsageSeries & {
@@ -189,11 +191,10 @@ async function readEvents(
   const { source, quarters, edges, groupBy, expected } = reading;
   if (expected > EVENTS_MAX) return 'too_many_events';
   const { meter, customer } = source;
-  const sides = customer === null ? await sideAccountsOf(sql, ids, [meter.id]) : [];
   const whose =
     customer === null
-      ? sql`credit = any(${sides}::uuid[])`
-      : sql`debit = any(array(${accountsOf(sql, { meter, customer }, quarters)}))`;
+      ? isAmong(sql, 'credit', (await sideAccounts(sql, ids))(meter.id))
+      : isAmong(sql, 'debit', await accountsOf(sql, source, quarters));
   const inBins = sql`bin between 1 and ${edges.length - 1}`;
   const size = meter.aggregation === 'count' ? sql`events` : sql`sum`;
   const rows = await sql<

@@ -33,7 +33,7 @@ const LAST = Date.UTC(10_000, 0) - 1;
 /** The nearest time that PostgreSQL reads from a Date: it has years of four digits. */
 export const dateOf = (at: number): Date => new Date(Math.min(Math.max(at, 0), LAST));
 
-/** When the usage happened: what the indexes are by. */
+/** When the usage happened: what the index of times is by. */
 export const eventAt = (sql: Executor): Fragment => sql`coalesce(event_at, at)`;
 
 /** Of a table of transfers: what is usage that counts. */
@@ -52,27 +52,39 @@ export function recordedNear(sql: Executor, { start, end }: Range): Fragment {
 }
 
 /** The accounts of a customer's meter whose periods may have events of the range. */
-export function accountsOf(
+export async function accountsOf(
   sql: Executor,
-  {
-    meter,
-    customer,
-  }: { readonly meter: UsageMeter; readonly customer: { id: string; slot: number } },
+  { meter, customer }: UsageSource,
   { start, end }: Range,
-): Fragment {
-  return sql`
+): Promise<string[]> {
+  if (customer === null) return [];
+  const rows = await sql<{ id: string }[]>`
     select a.id from accounts a join balances b on b.slot = a.slot and b.id = a.id
     where a.slot = ${customer.slot} and a.customer_id = ${customer.id} and a.meter_id = ${meter.id}
       and a.period_start < ${dateOf(end)}
       and (b.period_end is null or b.period_end > ${dateOf(start - EVENT_EARLY_MS_MAX)})`;
+  return rows.map(({ id }) => id);
 }
 
-/** The accounts that stand for a meter's usage, one of each node that ever was. */
-export async function sideAccountsOf(
+/** Accounts that `transfers_by_time` is asked for: it is read once for each. */
+export const INDEXED_MAX = 8;
+
+/** Of a table of transfers: what is of these accounts. More of them are compared with each row of the time. */
+export function isAmong(
+  sql: Executor,
+  side: 'debit' | 'credit',
+  accounts: readonly string[],
+): Fragment {
+  return accounts.length <= INDEXED_MAX
+    ? sql`${sql(side)} = any(${[...accounts]}::uuid[])`
+    : sql`${sql(side)} in (select unnest(${[...accounts]}::uuid[]))`;
+}
+
+/** Gives the accounts that stand for a meter's usage, one of each node that ever was. */
+export async function sideAccounts(
   sql: Executor,
   ids: Ids,
-  meterIds: readonly string[],
-): Promise<string[]> {
+): Promise<(meterId: string) => readonly string[]> {
   const nodes = await sql<{ id: number }[]>`select id from nodes order by id`;
-  return meterIds.flatMap((meterId) => nodes.map(({ id }) => usageAccountId(ids, meterId, id)));
+  return (meterId) => nodes.map(({ id }) => usageAccountId(ids, meterId, id));
 }

@@ -9,8 +9,8 @@ export function binsMarkdown(costs: readonly BinsCost[], machine: Machine): stri
     ...[flushUs, foldUs, walBytes].map((values) => spread(spreadOf(values), short)),
   ]);
   return [
-    table(['of one event, PostgreSQL', 'flush CPU us', 'fold CPU us', 'WAL bytes'], rows, 1),
-    '500 events a flush, of 10,000 accounts at random; folded after 100,000. Median of the rounds (least to most).',
+    table(['of one event, PostgreSQL', 'flush CPU us', 'CPU us beside', 'WAL bytes'], rows, 1),
+    '500 events a flush, of 10,000 accounts at random; folded, or summarized, after 100,000. Median of the rounds (least to most).',
     machineLine(machine),
   ].join('\n\n');
 }

@@ -137,7 +137,6 @@ function planList({ org }: Options): Run {
       throw new CommandRefused(`there is no organisation ${organisationId}`);
     }
     const keys = await listKeys(sql, organisationId);
-    const data = keys.map((key) => ({ ...fromKey(key), created_by: key.createdBy }));
-    return { value: { data } };
+    return { value: { data: keys.map(fromKey) } };
   };
 }

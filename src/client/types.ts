@@ -1235,6 +1235,7 @@ export type ApiKey = {
   last4: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
+  createdBy: ApiKeyMaker | null;
   expiresAt: string | null;
   lastUsedAt: string | null;
   revokedAt: string | null;
@@ -1249,6 +1250,13 @@ export type ApiKeyCreate = {
   scopes?: readonly ApiKeyScope[];
   /** ISO 8601 in UTC, with milliseconds. */
   expiresAt?: string;
+};
+
+/** null: the command line. */
+export type ApiKeyMaker = {
+  kind: 'key' | 'user';
+  id: string;
+  label: string | null;
 };
 
 export type ApiKeyRotate = {
@@ -1272,6 +1280,7 @@ export type ApiKeyWithText = {
   last4: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
+  createdBy: ApiKeyMaker | null;
   expiresAt: string | null;
   lastUsedAt: string | null;
   revokedAt: string | null;

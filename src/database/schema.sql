@@ -71,6 +71,8 @@ CREATE TABLE api_keys (
   last4 text,
   -- The key that made this one; null for the command line. That key may be gone.
   created_by uuid,
+  -- The member who made it; null for a key and for the command line. The user may have left.
+  created_by_user uuid,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_once UNIQUE (hash),
   CONSTRAINT api_keys_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),

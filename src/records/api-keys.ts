@@ -35,9 +35,12 @@ export type KeyRecord = {
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
-  /** The key that made it; null for the command line. */
-  readonly createdBy: string | null;
+  /** null for the command line. */
+  readonly createdBy: (KeyMaker & { readonly label: string | null }) | null;
 };
+
+/** Who makes a key: another one, or a member. */
+export type KeyMaker = { readonly kind: 'key' | 'user'; readonly id: string };
 
 export type NewKey = {
   readonly id: string;
@@ -46,7 +49,7 @@ export type NewKey = {
   readonly name?: string | null;
   readonly scope?: KeyScope;
   readonly expiresAt: number | null;
-  readonly createdBy?: string | null;
+  readonly createdBy?: KeyMaker | null;
   readonly now: number;
 };
 
@@ -93,13 +96,14 @@ export async function insertKey(sql: Transaction, wanted: NewKey): Promise<strin
   await sql`
     insert into api_keys (
       id, organisation_id, group_id, mode, name, scope, hash, last4, created_at, expires_at,
-      created_by)
+      created_by, created_by_user)
     values (
       ${id},
       ${owner.kind === 'organisation' ? owner.organisationId : null},
       ${owner.kind === 'group' ? owner.groupId : null},
       ${mode}, ${name}, ${scope}, ${hashKey(key)}, ${lastOf(key)}, ${new Date(now)},
-      ${expiresAt === null ? null : new Date(expiresAt)}, ${createdBy})`;
+      ${expiresAt === null ? null : new Date(expiresAt)},
+      ${createdBy?.kind === 'key' ? createdBy.id : null}, ${createdBy?.kind === 'user' ? createdBy.id : null})`;
   return key;
 }
 
@@ -224,7 +228,13 @@ export async function listKeysOf(
 
 function columns(sql: Executor) {
   return sql`id, name, mode, scope, last4, created_at as "createdAt", expires_at as "expiresAt",
-    last_used_at as "lastUsedAt", revoked_at as "revokedAt", created_by as "createdBy"`;
+    last_used_at as "lastUsedAt", revoked_at as "revokedAt",
+    case
+      when created_by_user is not null then jsonb_build_object('kind', 'user', 'id', created_by_user,
+        'label', (select u.email from users u where u.id = created_by_user))
+      when created_by is not null then jsonb_build_object('kind', 'key', 'id', created_by,
+        'label', (select coalesce(m.name, m.last4) from api_keys m where m.id = api_keys.created_by))
+    end as "createdBy"`;
 }
 
 /**

@@ -25,6 +25,12 @@ test('a key is made, shown once, and opens what it may', async () => {
   expect(list).toContain('Reports');
   expect(list).toContain(key.slice(-4));
   expect(list).not.toContain(key);
+  const [{ created_by: maker }] = await keys();
+  expect(maker).toEqual({ kind: 'user', id: expect.any(String), label: expect.any(String) });
+  expect((await read('/members')).data).toContainEqual(
+    expect.objectContaining({ user_id: maker.id, email: maker.label }),
+  );
+  expect(list).toContain(maker.label);
 });
 
 test('a key ends at a time of the zone of the organisation', async () => {

@@ -154,6 +154,11 @@ const apiKey = {
   scopes: ['metering'],
   last4: 'Zk3x',
   created_at: AT,
+  created_by: {
+    kind: 'user',
+    id: '01976c2e-5f00-7a10-8000-000000000009',
+    label: 'ada@example.com',
+  },
   expires_at: null,
   last_used_at: null,
   revoked_at: null,

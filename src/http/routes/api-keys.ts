@@ -5,6 +5,7 @@
 // A revocation is known on every node that answers before its own answer is sent.
 // Does not: revoke what a revoked key has made.
 import { Elysia } from 'elysia';
+import { assert } from '../../../ledger/kernel/assert.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -18,7 +19,6 @@ import {
   holdKeys,
   isLive,
   type KeyRecord,
-  lastOf,
   listKeysOf,
   type NewKey,
   revokeKey,
@@ -263,22 +263,13 @@ async function add(
 ): Promise<Answer> {
   const { principal, wanted, now } = options;
   const { organisationId, mode, actor } = principal;
-  const createdBy = actor.kind === 'key' ? actor.id : null;
+  const createdBy = actor.kind === 'customer' ? null : { kind: actor.kind, id: actor.id };
   const owner = { kind: 'organisation', organisationId } as const;
   const id = ids.next();
   const key = await addKey(sql, bounds, { ...wanted, id, owner, mode, createdBy, now });
   if (key instanceof Full) return refusal('conflict', key.message);
-  const record = {
-    ...wanted,
-    id,
-    mode,
-    createdBy,
-    last4: lastOf(key),
-    createdAt: new Date(now),
-    expiresAt: wanted.expiresAt === null ? null : new Date(wanted.expiresAt),
-    lastUsedAt: null,
-    revokedAt: null,
-  };
+  const record = (await holdKeys(sql, principal, [id])).get(id);
+  assert(record !== undefined, 'a key that was made is there');
   const { id: _id, ...shown } = fromKey(record);
   return answer(201, { id, key, ...shown });
 }

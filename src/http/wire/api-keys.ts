@@ -43,6 +43,20 @@ export const ApiKeyRotate = Body(
   { overlap_seconds: 86_400 },
 );
 
+export const ApiKeyMaker = Type.Object(
+  {
+    kind: oneOf(['key', 'user']),
+    id: Uuid,
+    label: Nullable(
+      Type.String({
+        description:
+          'The e-mail address of the user; the name or the last four characters of the key. null: it is gone.',
+      }),
+    ),
+  },
+  { description: 'null: the command line.' },
+);
+
 const FIELDS = {
   name: Nullable(Type.String()),
   mode: Mode,
@@ -51,6 +65,7 @@ const FIELDS = {
     Type.String({ description: 'The end of the key; null where it was made before 0.2.' }),
   ),
   created_at: Timestamp,
+  created_by: Nullable(ApiKeyMaker),
   expires_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
   revoked_at: Nullable(Timestamp),
@@ -76,6 +91,7 @@ export function fromKey(key: KeyRecord): Static<typeof ApiKey> {
     scopes: [key.scope],
     last4: key.last4,
     created_at: key.createdAt.toISOString(),
+    created_by: key.createdBy,
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,

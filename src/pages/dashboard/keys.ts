@@ -38,7 +38,7 @@ export function keysPage(
   return html`${heading('API keys', { under: `They open the ${place.mode} mode.`, actions })}
   ${table({
     caption: 'API keys, newest first',
-    columns: ['Name', 'Ends in', 'May', 'State', 'Last used', 'Made', 'Ends', 'Actions'],
+    columns: ['Name', 'Ends in', 'May', 'State', 'Last used', 'Made', 'By', 'Ends', 'Actions'],
     rows: page.data.map((key) => [
       key.name,
       key.last4 === null ? null : code(key.last4),
@@ -46,12 +46,20 @@ export function keysPage(
       badge(stateOf(key, realNow)),
       instant(place, key.lastUsedAt) ?? 'never',
       instant(place, key.createdAt),
+      makerOf(key),
       instant(place, key.revokedAt ?? key.expiresAt),
       actionsOf(place, key, realNow),
     ]),
     empty: 'There is no key yet.',
   })}
   ${pager(place, { hasMore: page.hasMore, last: page.data.at(-1)?.id })}`;
+}
+
+function makerOf({ createdBy }: ApiKey): string {
+  if (createdBy === null) return 'the command line';
+  const { kind, label } = createdBy;
+  if (kind === 'key') return label === null ? 'a key that is gone' : `the key ${label}`;
+  return label ?? 'a member who is gone';
 }
 
 function actionsOf(place: Place, key: ApiKey, now: number): Cell {

@@ -24,6 +24,7 @@ test('a key without a wish may do everything, for good', async () => {
       scopes: ['all'],
       last4: json.key.slice(-4),
       created_at: json.created_at,
+      created_by: { kind: 'key', id: expect.any(String), label: expect.any(String) },
       expires_at: null,
       last_used_at: null,
       revoked_at: null,
@@ -41,6 +42,20 @@ test('a key has the name, the scopes and the end that it is given', async () => 
   const made = await keys.make(body);
   expect(made).toMatchObject({ name: 'worker 1', scopes: ['metering'], expires_at: expires });
   expect(await keys.find(made.id)).toMatchObject({ ...body, expires_at: expires });
+});
+
+test('a key is told by the one that made it, as long as that is there', async () => {
+  const maker = await keys.make({ name: 'deploys' });
+  const { id, created_by: said } = await keys.make({}, { key: maker.key });
+  expect(said).toEqual({ kind: 'key', id: maker.id, label: 'deploys' });
+  expect(await keys.find(id)).toMatchObject({ created_by: said });
+  const nameless = await keys.make();
+  const { created_by: by } = await keys.make({}, { key: nameless.key });
+  expect(by).toMatchObject({ label: nameless.key.slice(-4) });
+  await server.sql`delete from api_keys where id = ${maker.id}`;
+  expect(await keys.find(id)).toMatchObject({ created_by: { id: maker.id, label: null } });
+  const { id: byHand } = await keys.insert();
+  expect(await keys.find(byHand)).toMatchObject({ created_by: null });
 });
 
 test('a key makes keys of its own mode', async () => {

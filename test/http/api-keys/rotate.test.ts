@@ -29,6 +29,7 @@ test('the new key has the name and the scopes, the old one an hour', async () =>
       scopes: ['metering'],
       last4: json.key.slice(-4),
       created_at: json.created_at,
+      created_by: { kind: 'key', id: expect.any(String), label: expect.any(String) },
       expires_at: null,
       last_used_at: null,
       revoked_at: null,

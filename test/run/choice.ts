@@ -26,6 +26,9 @@ const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
 /** Flags of `bun test` whose value is the next argument. */
 const WITH_VALUE = new Set(['-t', '--test-name-pattern']);
 
+/** Long files without bounds of time and processes of their own: several at once. */
+const BESIDE_OTHERS = /^test\/(simulation|dashboard)\//;
+
 /** Relative to the root. */
 type Files = readonly string[];
 
@@ -118,6 +121,7 @@ function filesIn(path: string, all: Files): Files {
 }
 
 function longOf(all: Files): readonly Suite[] {
+  const long = all.filter((file) => file.endsWith(LONG));
   return [
     {
       files: all.filter((file) => BY_THREE_NODES.test(file)),
@@ -126,7 +130,8 @@ function longOf(all: Files): readonly Suite[] {
       env: { TEST_NODES: '3' },
     },
     withoutSandboxOnly(byStripe(all.filter((file) => !file.endsWith(LONG)))),
+    { files: long.filter((file) => BESIDE_OTHERS.test(file)), workers: PROCESSORS },
     // One at a time: they start processes of their own, and some have time bounds.
-    { files: all.filter((file) => file.endsWith(LONG)), workers: 1 },
+    { files: long.filter((file) => !BESIDE_OTHERS.test(file)), workers: 1 },
   ];
 }

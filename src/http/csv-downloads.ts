@@ -2,7 +2,7 @@
 //
 // How it works: the caller takes a page, and the next one is read. Nothing is held between two pages
 // but where the next begins, so a slow caller holds no connection, and at most one page waits for it
-// in memory.
+// in memory. The answer begins with the first page: where that cannot be read, it is a refusal.
 // Holds: a tenant has a number of downloads at once on a node, those of its customers' portals apart
 // from those of its keys, and a customer has one. A download ends after its time, and after a minute
 // in which its caller takes nothing. One that is cut off fails: it does not look complete.
@@ -34,20 +34,34 @@ export class CsvDownloads {
   }
 
   /** The download, or the refusal where the caller has too many of them under way. */
-  send(
+  async send(
     { caller, request }: { readonly caller: Downloader; readonly request: Request },
     file: { readonly name: string; readonly pages: AsyncGenerator<string, undefined> },
-  ): Response {
+  ): Promise<Response> {
     const leave = this.#enter(caller);
     if ('limit' in leave) return refusalFor(caller, leave.limit);
     const { clock, idleAtMost } = this.#deps;
     const until = clock.monotonic() + DOWNLOAD_MS_MAX;
     idleAtMost(request, IDLE_S_MAX);
+    // Nobody takes the answer of a caller who went away meanwhile.
+    request.signal.addEventListener('abort', leave);
+    let begin: string;
+    try {
+      begin = await beginningOf(file.pages);
+    } catch (error) {
+      leave();
+      throw error;
+    }
     const body = new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
           try {
             if (clock.monotonic() > until) throw new Unavailable('the download took too long');
+            if (begin !== '') {
+              controller.enqueue(Buffer.from(begin));
+              begin = '';
+              return undefined;
+            }
             const { done, value } = await file.pages.next();
             if (done !== true) return controller.enqueue(Buffer.from(value));
             controller.close();
@@ -86,6 +100,13 @@ export class CsvDownloads {
       for (const [key] of bounds) this.#open.remove(key);
     };
   }
+}
+
+/** The names of the columns, and the first page. */
+async function beginningOf(pages: AsyncGenerator<string, undefined>): Promise<string> {
+  const names = await pages.next();
+  const first = await pages.next();
+  return `${names.value ?? ''}${first.value ?? ''}`;
 }
 
 /** A customer has followed a link in the browser. */

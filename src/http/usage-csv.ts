@@ -40,7 +40,7 @@ export class UsageCsv {
   }
 
   /** The download, or the refusal where the caller has too many of them under way. */
-  send(caller: Downloader, request: Request, invoice: InvoiceRecord): Response {
+  send(caller: Downloader, request: Request, invoice: InvoiceRecord): Promise<Response> {
     const file = { name: fileName(invoice), pages: this.#pages(caller, invoice) };
     return this.#deps.downloads.send({ caller, request }, file);
   }

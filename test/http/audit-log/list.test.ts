@@ -210,3 +210,26 @@ test('the download has every row, and nothing that a spreadsheet runs', async ()
   });
   expect(valuesOf(some.text)).toHaveLength(71);
 });
+
+test('a download that cannot begin is refused as a list is, and takes no place', async () => {
+  const download = (signal?: AbortSignal) =>
+    fetch(`${server.url}/audit-log.csv`, {
+      headers: { authorization: `Bearer ${server.organisation.testKey}` },
+      ...(signal !== undefined && { signal }),
+    });
+  await server.sql.begin(async (transaction) => {
+    await transaction`lock table audit_log in access exclusive mode`;
+    const leaving = new AbortController();
+    const refused = [download(), download()];
+    const left = [download(leaving.signal), download(leaving.signal)];
+    for (const reply of await Promise.all(refused)) {
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await reply.json()).toMatchObject({ error: { type: 'service_unavailable' } });
+    }
+    leaving.abort();
+    for (const one of left) await one.catch(() => undefined);
+  });
+  const four = await Promise.all([download(), download(), download(), download()]);
+  expect(four.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  for (const reply of four) expect(await reply.text()).toStartWith('id,at,mode');
+});

@@ -46,6 +46,14 @@ export const SWEEPS: readonly Sweep[] = [
   { table: 'mails', window: 'events', over: 't.settled_at < $3' },
   { table: 'processor_hints', window: 'events', over: 't.settled_at < $3' },
   { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
+  { table: 'sign_in_links', window: 'events', over: 't.expires_at < $3' },
+  // Nobody has used it for longer than a session lasts.
+  { table: 'sessions', window: 'events', over: 't.seen_at < $3 OR t.revoked_at < $3' },
+  {
+    table: 'invitations',
+    window: 'events',
+    over: 'least(t.accepted_at, t.revoked_at, t.expires_at) < $3',
+  },
   {
     table: 'denials',
     window: 'denials',
@@ -87,7 +95,7 @@ export const SWEEPS: readonly Sweep[] = [
 ];
 
 const inBlocks = ({ table, over }: Sweep): string =>
-  `${table} t WHERE t.ctid >= $1::text::tid AND t.ctid < $2::text::tid AND ${over}`;
+  `${table} t WHERE t.ctid >= $1::text::tid AND t.ctid < $2::text::tid AND (${over})`;
 
 export const removal = (sweep: Sweep): string => `
   WITH gone AS (DELETE FROM ${inBlocks(sweep)} RETURNING t.*)${sweep.instead ?? ''} SELECT count(*)::float8 AS count FROM gone`;

@@ -26,7 +26,10 @@ export type RetentionPolicy = {
    * twice: by then it is too late.
    */
   readonly keysMs: number;
-  /** How long events of usage, deliveries, expired checkouts and expired portal tokens are kept. */
+  /**
+   * How long events of usage, deliveries, expired checkouts, and expired tokens, links, sessions and
+   * invitations are kept.
+   */
   readonly eventsMs: number;
   /** How long the record of denials is kept. */
   readonly denialsMs: number;

@@ -1699,6 +1699,9 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_before_check CHECK (octet_length(before::text) <= 65536)
 );
 CREATE INDEX audit_log_live ON audit_log (organisation_id, at, id) WHERE mode IS DISTINCT FROM 'test'::mode;
+-- The log by who acted: users, keys, customers or the command line. Without it a kind that did nothing is looked for in all of the log.
+CREATE INDEX audit_log_of_actor_kind_live ON audit_log (organisation_id, actor_kind, at, id) WHERE mode IS DISTINCT FROM 'test'::mode;
+CREATE INDEX audit_log_of_actor_kind_test ON audit_log (organisation_id, actor_kind, at, id) WHERE mode IS DISTINCT FROM 'live'::mode;
 CREATE INDEX audit_log_of_actor_live ON audit_log (organisation_id, actor_id, at, id) WHERE mode IS DISTINCT FROM 'test'::mode;
 CREATE INDEX audit_log_of_actor_test ON audit_log (organisation_id, actor_id, at, id) WHERE mode IS DISTINCT FROM 'live'::mode;
 CREATE INDEX audit_log_of_object ON audit_log (organisation_id, object_id, at, id);

@@ -153,6 +153,12 @@ const LISTS: [string, index: string, place: { at: string | null }, List][] = [
     (page) => listAuditRecords(sql, scope, { ...page, ...ALL, actorId: one }),
   ],
   [
+    'audit log of a kind of actor',
+    'audit_log_of_actor_kind_live',
+    time,
+    (page) => listAuditRecords(sql, scope, { ...page, ...ALL, actorKind: 'command_line' }),
+  ],
+  [
     'audit log of an operation',
     'audit_log_of_operation_live',
     time,

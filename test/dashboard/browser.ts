@@ -1,7 +1,6 @@
 // A browser that is signed in to the dashboard, and what holds for each of its pages.
 import { expect } from 'bun:test';
 import axe from 'axe-core';
-import { mkdir } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../src/records/members.ts';
 import { aLink, aMember } from '../http/people/tab.ts';
@@ -72,24 +71,4 @@ export async function expectOnlyText(page: Page): Promise<void> {
   const made = 'img, iframe, [onload], [onerror], [onmouseover], main script, main style';
   expect(await page.locator(made).count()).toBe(0);
   expect(await page.locator('style').count()).toBe(1);
-}
-
-/** Where a reviewer looks at all pages: `GALLERY=1` writes them there, and so does CI. */
-const GALLERY = 'dist/gallery';
-const IS_KEPT = process.env['GALLERY'] === '1' || process.env['CI'] !== undefined;
-
-export async function keepPicture(page: Page, name: string): Promise<void> {
-  if (!IS_KEPT) return;
-  await mkdir(GALLERY, { recursive: true });
-  await page.screenshot({ path: `${GALLERY}/${name}.png`, fullPage: true });
-}
-
-/** A page's path as the name of a file. */
-export function fileName(path: string): string {
-  return (
-    path
-      .replaceAll(/[:?=&]/g, '')
-      .replaceAll('/', '-')
-      .replace(/^-/, '') || 'home'
-  );
 }

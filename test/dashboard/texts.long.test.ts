@@ -7,16 +7,8 @@ import { expectAccessible } from '../pages/gallery.ts';
 import type { Shop } from '../payments/shop.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Book, HOSTILE, LONG, makeBook, openShop, SHOWN_PATHS, type Texts } from './book.ts';
-import {
-  expectOnlyText,
-  fileName,
-  keepPicture,
-  openSeat,
-  PHONE,
-  type Seat,
-  signIn,
-  violationsOf,
-} from './browser.ts';
+import { expectOnlyText, openSeat, PHONE, type Seat, signIn, violationsOf } from './browser.ts';
+import { indexPictures, keepPicture } from './pictures.ts';
 
 setDefaultTimeout(60_000);
 
@@ -24,7 +16,10 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  indexPictures();
+});
 
 async function open(seat: Seat, server: TestServer, path: string): Promise<void> {
   const address = `${server.url}/dashboard/${server.organisation.id}/test${path}`;
@@ -53,7 +48,7 @@ describe.each(Object.entries(BOOKS))('%s', (kind, texts) => {
   test.each(SHOWN_PATHS)('"%s"', async (path) => {
     await open(seat, shop.server, book.addressOf(path));
     await expectOnlyText(seat.page);
-    await keepPicture(seat.page, `${fileName(path)}.${kind}`);
+    await keepPicture(seat.page, path, kind);
   });
 });
 
@@ -74,6 +69,6 @@ describe('nothing yet', () => {
     await open(seat, server, path);
     await expectAccessible(seat.page);
     expect(await violationsOf(seat.page)).toEqual([]);
-    await keepPicture(seat.page, `${fileName(path)}.empty`);
+    await keepPicture(seat.page, path, 'empty');
   });
 });

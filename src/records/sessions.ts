@@ -73,14 +73,23 @@ export async function insertSession(sql: Transaction, session: NewSession): Prom
       ${secondFactorAt === null ? null : new Date(secondFactorAt)}, ${address}, ${userAgent})`;
 }
 
-/** null where it is unknown, over or revoked, or its user is disabled. Never cached. */
+/**
+ * null where it is unknown, over or revoked, or its user is disabled. Never cached. `isUse`: whether
+ * its 12 hours begin anew.
+ */
 export async function findSession(
   sql: Executor,
   {
     token,
     address,
+    isUse,
     now,
-  }: { readonly token: string; readonly address: string; readonly now: number },
+  }: {
+    readonly token: string;
+    readonly address: string;
+    readonly isUse: boolean;
+    readonly now: number;
+  },
 ): Promise<FoundSession | null> {
   if (!isToken(token)) return null;
   type Row = Omit<FoundSession, 'secondFactorAt'> & {
@@ -101,7 +110,7 @@ export async function findSession(
     where hash = ${hashKey(token)} and ${isLive(sql, now)} and u.disabled_at is null`;
   if (row === undefined) return null;
   const { seenAt, secondFactorAt, ...found } = row;
-  if (now - seenAt.getTime() >= SEEN_EVERY_MS) {
+  if (isUse && now - seenAt.getTime() >= SEEN_EVERY_MS) {
     await sql`
       update sessions set seen_at = greatest(seen_at, ${new Date(now)}),
         address = ${address.slice(0, ADDRESS_LENGTH_MAX)}

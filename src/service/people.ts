@@ -47,7 +47,7 @@ export function openPeople(
     oidc: settings.oidc === undefined ? null : openProvider(settings.oidc, settings, log),
   });
   const door = openDoor({
-    findSession: (token, address) => findSession(doors, { token, address, now: clock.now() }),
+    findSession: (asked) => findSession(doors, { ...asked, now: clock.now() }),
   });
   return { door, openPages, post };
 }

@@ -5,6 +5,7 @@
 // on every node. Only the hash of what a browser holds is stored.
 import { createHmac } from 'node:crypto';
 import type { Role } from '../../records/members.ts';
+import { LIVE_HEADER } from '../../pages/dashboard/live.ts';
 import { tokenIn } from './cookie.ts';
 
 export type Membership = {
@@ -33,17 +34,20 @@ export type Door = {
 };
 
 /** The session of what a browser holds, while it lasts. */
-export type FindSession = (
-  token: string,
-  address: string,
-) => Promise<Omit<SignedIn, 'formToken'> | null>;
+export type FindSession = (of: {
+  readonly token: string;
+  readonly address: string;
+  /** Whether somebody asked: a page that keeps itself as it is now does not count as use. */
+  readonly isUse: boolean;
+}) => Promise<Omit<SignedIn, 'formToken'> | null>;
 
 export function openDoor({ findSession }: { readonly findSession: FindSession }): Door {
   return {
     async whoIs(request, address) {
       const token = tokenIn(request);
       if (token === null) return null;
-      const session = await findSession(token, address);
+      const isUse = !request.headers.has(LIVE_HEADER);
+      const session = await findSession({ token, address, isUse });
       return session === null ? null : { ...session, formToken: formTokenOf(token) };
     },
   };

@@ -7,6 +7,9 @@
 // Holds: what is on disk is seen within two seconds, where a page takes less than one.
 import type { Script } from '../layout.ts';
 
+/** On a request of the script: nobody asked for it, so it does not keep a session open. */
+export const LIVE_HEADER = 'x-live';
+
 const TEXT = `(() => {
   'use strict';
   const EVERY_MS = 1000;
@@ -16,7 +19,7 @@ const TEXT = `(() => {
     if (isAsking || document.hidden || parts().length === 0) return;
     isAsking = true;
     try {
-      const reply = await fetch(location.href, { headers: { 'x-live': '1' }, redirect: 'error' });
+      const reply = await fetch(location.href, { headers: { '${LIVE_HEADER}': '1' }, redirect: 'error' });
       if (reply.ok) {
         const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html');
         for (const part of parts()) {

@@ -15,10 +15,10 @@ const SESSION = {
 
 /** Any token opens the session; `asked` has what was looked up. */
 function open() {
-  const asked: string[][] = [];
+  const asked: (string | boolean)[][] = [];
   const door = openDoor({
-    async findSession(token, address) {
-      asked.push([token, address]);
+    async findSession({ token, address, isUse }) {
+      asked.push([token, address, isUse]);
       return SESSION;
     },
   });
@@ -36,7 +36,14 @@ test('the cookie of a session says who is signed in, among others', async () => 
   ]) {
     expect(await withCookie(cookie)).toMatchObject(SESSION);
   }
-  expect(asked).toEqual(Array.from({ length: 3 }, () => [TOKEN, ADDRESS]));
+  expect(asked).toEqual(Array.from({ length: 3 }, () => [TOKEN, ADDRESS, true]));
+});
+
+test('what the page asks for by itself does not keep the session open', async () => {
+  const { asked, door } = open();
+  const headers = { cookie: `__Host-tollhouse=${TOKEN}`, 'x-live': '1' };
+  await door.whoIs(new Request('http://localhost/dashboard', { headers }), ADDRESS);
+  expect(asked).toEqual([[TOKEN, ADDRESS, false]]);
 });
 
 test('what is no such cookie is not looked up', async () => {

@@ -14,6 +14,7 @@ import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { auditLogRoutes } from './http/routes/audit-log.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
+import { brandingRoutes } from './http/routes/branding.ts';
 import { buyLinkRoutes } from './http/routes/buy-links.ts';
 import { checkRoutes } from './http/routes/check.ts';
 import { checkoutRoutes } from './http/routes/checkouts.ts';
@@ -167,6 +168,7 @@ export function createApp(deps: AppDeps) {
     deliveryRoutes(deps),
     partnerRoutes(deps),
     organizationRoutes(deps),
+    brandingRoutes(deps),
     processorRoutes(deps),
     processorWebhookRoutes({ ...deps, addressOf }),
     apiKeyRoutes(deps),

@@ -99,6 +99,8 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   deletePartnerWebhookEndpoint: PARTNER_ENDPOINT,
   rotatePartnerWebhookEndpointSecret: { object: 'webhook_endpoint', idOf: 'path' },
   updateOrganization: { before: 'getOrganization', isOfBothModes: true },
+  putLogo: { before: 'getLogo' },
+  deleteLogo: { before: 'getLogo' },
   connectProcessor: { before: 'getProcessor' },
   disconnectProcessor: { before: 'getProcessor' },
   rotateApiKey: { idOf: 'path' },

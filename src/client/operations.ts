@@ -331,6 +331,15 @@ export const OPERATIONS = {
   },
   getOrganization: { method: 'GET', path: '/organization', keyed: false, params: 'none' },
   updateOrganization: { method: 'PATCH', path: '/organization', keyed: false, params: 'body' },
+  putLogo: { method: 'PUT', path: '/organization/logo', keyed: false, params: 'body' },
+  getLogo: { method: 'GET', path: '/organization/logo', keyed: false, params: 'none' },
+  deleteLogo: {
+    method: 'DELETE',
+    path: '/organization/logo',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
   connectProcessor: {
     method: 'PUT',
     path: '/organization/processor',

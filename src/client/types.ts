@@ -656,12 +656,31 @@ export type Operations = {
   /**
    * Change the settings of the organization
    *
-   * In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller`
-   * and `dunning` what is left out stays as it is; `null` clears a field of the seller.
-   * Invoices that were issued keep the seller that they have. Each part that changed fires one
-   * `organization.config_changed`.
+   * In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller`,
+   * `dunning` and `branding` what is left out stays as it is; `null` clears a field of the
+   * seller or the branding. Invoices that were issued keep the seller that they have, and show
+   * the branding of now. Each part that changed fires one `organization.config_changed`.
    */
   updateOrganization: { args: [params: OrganizationChange]; answer: Organization };
+  /**
+   * Give the organization a logo
+   *
+   * In the mode of the key, in place of the one before: it stands on the pages, invoices and
+   * mails for its customers. What is not PNG, JPEG or WebP by its bytes is refused.
+   */
+  putLogo: { args: [params: LogoPut]; answer: Logo };
+  /**
+   * Get what the logo is
+   *
+   * In the mode of the key. 404 where there is none.
+   */
+  getLogo: { args: []; answer: Logo };
+  /**
+   * Remove the logo of the organization
+   *
+   * In the mode of the key. Mails that were sent show a name in place of it.
+   */
+  deleteLogo: { args: []; answer: void };
   /**
    * Connect a Stripe account, or replace its key
    *
@@ -1403,6 +1422,32 @@ export type BillingReason =
   | 'subscription_resume'
   | 'usage'
   | 'manual';
+
+export type Branding = {
+  /**
+   * Of buttons, links and marks: `#rrggbb`. What is on it and beside it is made readable, in
+   * light and in dark.
+   */
+  color: string | null;
+  /** Who answers questions of customers, and their answers to mails. */
+  supportEmail: string | null;
+  /** An https URL for questions of customers. */
+  supportUrl: string | null;
+  /** Open to everybody. Another image has another address. */
+  logoUrl: string | null;
+};
+
+export type BrandingChange = {
+  /**
+   * Of buttons, links and marks: `#rrggbb`. What is on it and beside it is made readable, in
+   * light and in dark.
+   */
+  color?: string | null;
+  /** Who answers questions of customers, and their answers to mails. */
+  supportEmail?: string | null;
+  /** An https URL for questions of customers. */
+  supportUrl?: string | null;
+};
 
 export type CancelMode = 'at_period_end' | 'immediate';
 
@@ -2579,6 +2624,24 @@ export type LiveGrants = {
   data: LiveGrant[];
 };
 
+export type Logo = {
+  /** The same as `branding.logo_url` of the organization. */
+  url: string;
+  type: 'image/png' | 'image/jpeg' | 'image/webp';
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
+};
+
+export type LogoPut = {
+  /**
+   * A PNG, JPEG or WebP that stands still, in base64: at most 65536 bytes, and 1024 pixels a
+   * side.
+   */
+  data: string;
+};
+
 export type Member = {
   id: string;
   userId: string;
@@ -2694,6 +2757,7 @@ export type Organization = {
   timezone: string;
   seller: Seller;
   dunning: Dunning;
+  branding: Branding;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -2706,6 +2770,7 @@ export type OrganizationChange = {
   timezone?: string;
   seller?: SellerChange;
   dunning?: DunningChange;
+  branding?: BrandingChange;
 };
 
 export type OrganizationConfigChangedData = {
@@ -2724,7 +2789,7 @@ export type OrganizationConfigChangedData = {
   sequence: number;
   /** A sample that was asked for: nothing of it happened. */
   test?: true;
-  key: 'name' | 'timezone' | 'seller' | 'dunning' | 'processor';
+  key: 'name' | 'timezone' | 'seller' | 'dunning' | 'branding' | 'processor';
   /** The names of what changed, never what they hold. */
   changes: (
     | 'timezone'
@@ -2741,6 +2806,10 @@ export type OrganizationConfigChangedData = {
     | 'retryDays'
     | 'blockAfterDays'
     | 'expireAfterDays'
+    | 'color'
+    | 'logo'
+    | 'supportEmail'
+    | 'supportUrl'
     | 'account'
     | 'secretKey'
     | 'webhookSecret'

@@ -803,6 +803,7 @@ CREATE TABLE organisation_settings (
   expire_after_days integer DEFAULT 21 NOT NULL,
   event_sequence bigint DEFAULT 0 NOT NULL,
   updated_at timestamptz NOT NULL,
+  branding jsonb DEFAULT '{}'::jsonb NOT NULL,
   CONSTRAINT organisation_settings_pkey PRIMARY KEY (organisation_id, mode),
   CONSTRAINT organisation_settings_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
   CONSTRAINT organisation_settings_blocked_by_expiry CHECK (0 < block_after_days AND block_after_days <= expire_after_days),
@@ -1765,6 +1766,22 @@ CREATE TABLE denial_counts (
   count bigint NOT NULL,
   CONSTRAINT denial_counts_pkey PRIMARY KEY (organisation_id, mode, quarter, meter_id)
 ) WITH (fillfactor=50);
+
+CREATE TABLE logos (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- Of the bytes, 160 bits of their SHA-256 in hex: the address. Two organisations may have the same image.
+  hash text NOT NULL,
+  type text NOT NULL,
+  bytes bytea NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT logos_pkey PRIMARY KEY (organisation_id, mode),
+  CONSTRAINT logos_organisation_id_mode_fkey FOREIGN KEY (organisation_id, mode) REFERENCES organisation_settings(organisation_id, mode),
+  CONSTRAINT logos_are_small CHECK (octet_length(bytes) >= 1 AND octet_length(bytes) <= 65536),
+  CONSTRAINT logos_hash_of_bytes CHECK (hash = "left"(encode(sha256(bytes), 'hex'::text), 40)),
+  CONSTRAINT logos_type_known CHECK (type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))
+);
+CREATE INDEX logos_by_hash ON logos (hash);
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

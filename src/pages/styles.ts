@@ -11,7 +11,11 @@ export type Stylesheet = {
 
 /** The shared styles and a page's own. Made once for each kind of page. */
 export function stylesheet(own = ''): Stylesheet {
-  const css = compact(SHARED + own);
+  return styled(compact(SHARED + own));
+}
+
+/** This CSS alone, as it is. */
+export function styled(css: string): Stylesheet {
   const hash = new Bun.CryptoHasher('sha256').update(css).digest('base64');
   return { css, source: `'sha256-${hash}'` };
 }
@@ -31,6 +35,7 @@ const SHARED = `
     --field: #fff; --field-line: #8b847a; --accent: #0e5c4a; --accent-over: #0a4a3b; --on-accent: #fff;
     --soft: #e4f0eb; --danger: #ad2018; --danger-soft: #fdecea; --warn: #6d4600; --warn-soft: #fff1cf; --warn-line: #e8cd8a;
     --shade: #3b332214; --shadow: 0 1px 2px #3b33220f, 0 12px 32px -12px #3b332233;
+    --fill: var(--accent); --fill-over: var(--accent-over); --on-fill: var(--on-accent); --fill-line: transparent;
     --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace;
     font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
     -webkit-text-size-adjust: 100%;
@@ -65,8 +70,8 @@ const SHARED = `
 
   .button { display: inline-flex; align-items: center; justify-content: center; min-height: 3rem; padding: .65rem 1.25rem;
     font: inherit; font-weight: 600; line-height: 1.25; text-align: center; text-decoration: none; cursor: pointer;
-    color: var(--on-accent); background: var(--accent); border: 1px solid transparent; border-radius: .6rem; }
-  .button:hover { color: var(--on-accent); background: var(--accent-over); }
+    color: var(--on-fill); background: var(--fill); border: 1px solid var(--fill-line); border-radius: .6rem; }
+  .button:hover { color: var(--on-fill); background: var(--fill-over); }
   .button:active { transform: translateY(1px); }
   .button.wide { width: 100%; }
   .button.quiet { color: var(--ink); background: transparent; border-color: var(--field-line); }

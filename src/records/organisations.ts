@@ -5,6 +5,7 @@
 // events of a mode ascend in their numbers and their times.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { DunningPolicy } from '../../ledger/subscriptions/dunning.ts';
+import type { ImageHeader } from '../platform/image.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvents, type NewEvent } from './events.ts';
 import { type Tenant, tenantOf } from '../../ledger/kernel/tenant.ts';
@@ -29,22 +30,43 @@ export type SellerDetails = {
   readonly phone: string | null;
 };
 
+/** An image by what it is: the bytes are in another table (logos.ts). */
+export type LogoName = {
+  /** Its address: what `hashOf` makes of the bytes (logos.ts). */
+  readonly hash: string;
+  readonly type: ImageHeader['type'];
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+};
+
+/** What the pages and mails for its customers look like, and where these turn to. */
+export type Branding = {
+  /** `#rrggbb`, in lower case. */
+  readonly color: string | null;
+  readonly logo: LogoName | null;
+  readonly supportEmail: string | null;
+  readonly supportUrl: string | null;
+};
+
 export type OrganisationRecord = Tenant & {
   readonly name: string;
   /** An IANA zone: where its calendar days begin and end. */
   readonly timezone: string;
   readonly seller: SellerDetails;
   readonly dunning: DunningPolicy;
+  readonly branding: Branding;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** What may change. Of seller and dunning, undefined leaves a field as it is. */
+/** What may change. Of seller, dunning and branding, undefined leaves a field as it is. */
 export type OrganisationPatch = {
   readonly name?: string | undefined;
   readonly timezone?: string | undefined;
   readonly seller?: Undefinable<SellerDetails> | undefined;
   readonly dunning?: Undefinable<DunningPolicy> | undefined;
+  readonly branding?: Undefinable<Branding> | undefined;
 };
 
 type Undefinable<T> = { readonly [field in keyof T]?: T[field] | undefined };
@@ -68,18 +90,25 @@ const NOBODY: SellerDetails = {
   phone: null,
 };
 
+const PLAIN: Branding = { color: null, logo: null, supportEmail: null, supportUrl: null };
+
 /** What may change, by its name in `organization.config_changed`. */
 export const SETTINGS: readonly string[] = [
   'timezone',
   ...Object.keys(NOBODY),
   ...(['retryDays', 'blockAfterDays', 'expireAfterDays'] satisfies (keyof DunningPolicy)[]),
+  ...Object.keys(PLAIN),
   'account',
   'secretKey',
   'webhookSecret',
 ];
 
-type Row = Omit<OrganisationRecord, 'seller' | 'dunning'> &
-  DunningPolicy & { readonly seller: Partial<SellerDetails>; readonly sequence: bigint };
+type Row = Omit<OrganisationRecord, 'seller' | 'dunning' | 'branding'> &
+  DunningPolicy & {
+    readonly seller: Partial<SellerDetails>;
+    readonly branding: Partial<Branding>;
+    readonly sequence: bigint;
+  };
 
 export async function insertGroup(
   sql: Executor,
@@ -144,6 +173,11 @@ export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
 
 export async function findOrganisation(sql: Executor, scope: Tenant): Promise<OrganisationRecord> {
   return recordOf(await readRow(sql, scope, sql``));
+}
+
+/** In its mode. */
+export async function brandingOf(sql: Executor, scope: Tenant): Promise<Branding> {
+  return (await findOrganisation(sql, scope)).branding;
 }
 
 export async function billingPolicyOf(sql: Executor, scope: Tenant): Promise<BillingPolicy> {
@@ -224,7 +258,7 @@ async function readRow(
   lock: ReturnType<Executor>,
 ): Promise<Row> {
   const [row] = await sql<Row[]>`
-    select s.organisation_id as "organisationId", s.mode, coalesce(s.name, o.name) as name, s.timezone, s.seller,
+    select s.organisation_id as "organisationId", s.mode, coalesce(s.name, o.name) as name, s.timezone, s.seller, s.branding,
       s.retry_days as "retryDays", s.block_after_days as "blockAfterDays", s.expire_after_days as "expireAfterDays",
       s.event_sequence as sequence, o.created_at as "createdAt", s.updated_at as "updatedAt"
     from organisation_settings s join organisations o on o.id = s.organisation_id
@@ -234,23 +268,33 @@ async function readRow(
 
 async function writeRow(
   sql: Transaction,
-  { organisationId, mode, name, timezone, seller, dunning }: OrganisationRecord,
+  { organisationId, mode, name, timezone, seller, dunning, branding }: OrganisationRecord,
   { renamed, last }: { readonly renamed: boolean; readonly last: NewEvent },
 ): Promise<void> {
   await sql`
     update organisation_settings set name = ${renamed ? name : sql`name`}, timezone = ${timezone},
       seller = ${sql.json(seller)}, retry_days = ${dunning.retryDays.map(String)}::text[]::integer[],
       block_after_days = ${dunning.blockAfterDays}, expire_after_days = ${dunning.expireAfterDays},
+      branding = ${sql.json(branding)},
       event_sequence = ${last.sequence}, updated_at = ${last.at}
     where organisation_id = ${organisationId} and mode = ${mode}`;
 }
 
 function recordOf(row: Row): OrganisationRecord {
-  const { sequence: _, retryDays, blockAfterDays, expireAfterDays, seller, ...rest } = row;
+  const {
+    sequence: _,
+    retryDays,
+    blockAfterDays,
+    expireAfterDays,
+    seller,
+    branding,
+    ...rest
+  } = row;
   return {
     ...rest,
     seller: { ...NOBODY, ...seller },
     dunning: { retryDays, blockAfterDays, expireAfterDays },
+    branding: { ...PLAIN, ...branding },
   };
 }
 
@@ -261,6 +305,7 @@ function patched(before: OrganisationRecord, patch: OrganisationPatch): Organisa
     timezone: patch.timezone ?? before.timezone,
     seller: merged(before.seller, patch.seller),
     dunning: merged(before.dunning, patch.dunning),
+    branding: merged(before.branding, patch.branding),
   };
 }
 
@@ -281,7 +326,7 @@ function faultOf({
 }
 
 type Part = {
-  readonly key: 'name' | 'timezone' | 'seller' | 'dunning' | 'processor';
+  readonly key: 'name' | 'timezone' | 'seller' | 'dunning' | 'branding' | 'processor';
   /** The names of what changed in it. */
   readonly changes: readonly string[];
 };
@@ -293,6 +338,7 @@ function changedParts(before: OrganisationRecord, after: OrganisationRecord): Pa
     { key: 'timezone', changes: before.timezone === after.timezone ? [] : ['timezone'] },
     { key: 'seller', changes: differences(before.seller, after.seller) },
     { key: 'dunning', changes: differences(before.dunning, after.dunning) },
+    { key: 'branding', changes: differences(before.branding, after.branding) },
   ];
   return parts.filter(({ changes }) => changes.length > 0);
 }

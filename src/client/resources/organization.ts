@@ -5,6 +5,12 @@ export const organization = {
   retrieve: 'getOrganization',
   /** Change the settings of the organization. */
   update: 'updateOrganization',
+  /** Give the organization a logo. */
+  putLogo: 'putLogo',
+  /** Get what the logo is. */
+  retrieveLogo: 'getLogo',
+  /** Remove the logo of the organization. */
+  deleteLogo: 'deleteLogo',
   /** Get what is asked of members. */
   retrieveSecurity: 'getSecurity',
   /** Change what is asked of members. */

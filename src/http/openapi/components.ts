@@ -16,6 +16,7 @@ import * as annotations from '../wire/annotations.ts';
 import * as apiKeys from '../wire/api-keys.ts';
 import * as auditLog from '../wire/audit-log.ts';
 import * as balances from '../wire/balances.ts';
+import * as branding from '../wire/branding.ts';
 import * as checkouts from '../wire/checkouts.ts';
 import * as customers from '../wire/customers.ts';
 import * as decisions from '../wire/decisions.ts';
@@ -64,6 +65,7 @@ const MODULES: readonly object[] = [
   apiKeys,
   auditLog,
   balances,
+  branding,
   checkouts,
   customerPayloads,
   customers,

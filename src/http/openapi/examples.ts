@@ -4,6 +4,7 @@ import { AUDIT_LOG_ENTRY } from './audit-log-example.ts';
 import { LIVE_GRANTS } from './grant-examples.ts';
 import { DECISIONS } from './decision-example.ts';
 import { INVOICE, UPCOMING_INVOICE } from './invoice-examples.ts';
+import { ORGANIZATION } from './organization-examples.ts';
 import { PEOPLE } from './people-examples.ts';
 import { PAYOUT } from './payout-example.ts';
 import { OVERVIEW } from './overview-example.ts';
@@ -28,7 +29,6 @@ import {
   TrackResult,
 } from '../wire/metering.ts';
 import { Meter } from '../wire/meters.ts';
-import { Organization } from '../wire/organization.ts';
 import { sampleEnvelope } from '../wire/payloads/envelopes.ts';
 import { SAMPLE } from '../wire/payloads/samples.ts';
 import { Overview } from '../wire/overview.ts';
@@ -69,7 +69,6 @@ const ID = {
   endpoint: '01976c2e-5f00-7a10-8000-000000000015',
   delivery: '01976c2e-5f00-7a10-8000-000000000016',
   event: '01976c2e-5f00-7a10-8000-000000000017',
-  organization: '01976c2e-5f00-7a10-8000-000000000018',
   tag: '01976c2e-5f00-7a10-8000-000000000019',
   field: '01976c2e-5f00-7a10-8000-00000000001a',
   group: '01976c2e-5f00-7a10-8000-00000000001b',
@@ -337,6 +336,7 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
   of(UsageSeries, USAGE_SERIES),
   of(UsageEvents, USAGE_EVENTS),
   of(AuditLogEntry, AUDIT_LOG_ENTRY),
+  ...ORGANIZATION,
   ...PEOPLE,
   of(Overview, OVERVIEW),
   of(Payout, PAYOUT),
@@ -434,27 +434,6 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     status: 'delivered',
     attempts: [{ at: AT, status_code: 204, error: null, duration_ms: 87, response_head: null }],
     next_attempt_at: null,
-  }),
-  of(Organization, {
-    id: ID.organization,
-    mode: 'test',
-    name: 'Acme',
-    timezone: 'Europe/Vienna',
-    seller: {
-      name: 'Acme GmbH',
-      address_line1: 'Ringstraße 1',
-      address_line2: null,
-      city: 'Wien',
-      state: null,
-      postal_code: '1010',
-      country: 'AT',
-      tax_id: null,
-      email: null,
-      phone: null,
-    },
-    dunning: { retry_days: [1, 3, 7], block_after_days: 10, expire_after_days: 14 },
-    created_at: AT,
-    updated_at: AT,
   }),
   of(ProcessorAccount, {
     type: 'stripe',

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { EMBED_SCRIPT } from '../../pages/embed/parent.ts';
 import type { Edge } from '../edge/edge.ts';
+import { hasAlready } from '../etag.ts';
 
 const SCRIPT = {
   operationId: 'getEmbedScript',
@@ -32,14 +33,9 @@ export function embedRoutes({ edge }: { readonly edge: Edge }) {
   return new Elysia().get(
     '/embed.js',
     ...edge.open(SCRIPT, ({ request }) =>
-      isKnown(request.headers.get('if-none-match'))
+      hasAlready(request, ETAG)
         ? new Response(null, { status: 304, headers: HEADERS })
         : new Response(EMBED_SCRIPT, { headers: HEADERS }),
     ),
   );
-}
-
-function isKnown(sent: string | null): boolean {
-  const tags = sent?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  return tags.includes(ETAG) || tags.includes('*');
 }

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findOrganisation, updateOrganisation } from '../../records/organisations.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -17,6 +18,7 @@ export type OrganizationRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly settings: Pick<Settings, 'appUrl'>;
 };
 
 const tag = 'Organization';
@@ -33,9 +35,9 @@ const CHANGE = {
   operationId: 'updateOrganization',
   summary: 'Change the settings of the organization',
   description:
-    'In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller` and `dunning` what is left out stays ' +
-    'as it is; `null` clears a field of the seller. Invoices that were issued keep the seller that they have. Each part that ' +
-    'changed fires one `organization.config_changed`.',
+    'In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller`, `dunning` and `branding` what is left ' +
+    'out stays as it is; `null` clears a field of the seller or the branding. Invoices that were issued keep the seller that they ' +
+    'have, and show the branding of now. Each part that changed fires one `organization.config_changed`.',
   tag,
   body: OrganizationChange,
   answers: { 200: Organization },
@@ -47,13 +49,14 @@ export function organizationRoutes(deps: OrganizationRoutesDeps) {
     .patch('/organization', ...changeOrganization(deps));
 }
 
-function readOrganization({ edge, sql }: OrganizationRoutesDeps): Route {
+function readOrganization({ edge, sql, settings }: OrganizationRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal }) =>
-    Response.json(fromOrganisation(await findOrganisation(sql, principal))),
+    Response.json(fromOrganisation(await findOrganisation(sql, principal), settings.appUrl)),
   );
 }
 
-function changeOrganization({ edge, sql, ids, orgClock }: OrganizationRoutesDeps): Route {
+function changeOrganization(deps: OrganizationRoutesDeps): Route {
+  const { edge, sql, ids, orgClock, settings } = deps;
   return edge.organisation(CHANGE, async ({ principal, body }) => {
     const patch = toOrganisationPatch(body);
     if ('issues' in patch) return refuseInvalid(patch.issues);
@@ -67,6 +70,6 @@ function changeOrganization({ edge, sql, ids, orgClock }: OrganizationRoutesDeps
     );
     return typeof changed === 'string'
       ? refuseInvalid([dunningIssue(changed, body)])
-      : Response.json(fromOrganisation(changed));
+      : Response.json(fromOrganisation(changed, settings.appUrl));
   });
 }

@@ -11,6 +11,7 @@ import type {
   OrganisationRecord,
 } from '../../records/organisations.ts';
 import type { Issue } from '../edge/errors.ts';
+import { Branding, BrandingChange, fromBranding, toBrandingPatch } from './branding.ts';
 import { NO_ZONE, Timezone, zoneOf } from './timezone.ts';
 import { Body, Country, Email, Line, Mode, Nullable, Timestamp, Uuid } from './values.ts';
 
@@ -64,11 +65,13 @@ export const OrganizationChange = Body(
     timezone: Type.Optional(Timezone),
     seller: Type.Optional(SellerChange),
     dunning: Type.Optional(DunningChange),
+    branding: Type.Optional(BrandingChange),
   },
   {
     timezone: 'Europe/Vienna',
     seller: { name: 'Acme GmbH', country: 'AT' },
     dunning: { retry_days: [1, 3, 7], block_after_days: 10, expire_after_days: 14 },
+    branding: { color: '#5b2a86', support_email: 'help@acme.example' },
   },
 );
 
@@ -94,6 +97,7 @@ export const Organization = Type.Object({
   timezone: Timezone,
   seller: Seller,
   dunning: Dunning,
+  branding: Branding,
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -106,6 +110,8 @@ export function toOrganisationPatch(
   if (timezone === null) {
     return { issues: [NO_ZONE] };
   }
+  const branding = body.branding && toBrandingPatch(body.branding);
+  if (branding !== undefined && 'issues' in branding) return branding;
   return {
     name,
     timezone,
@@ -126,6 +132,7 @@ export function toOrganisationPatch(
       blockAfterDays: dunning.block_after_days,
       expireAfterDays: dunning.expire_after_days,
     },
+    branding,
   };
 }
 
@@ -154,7 +161,10 @@ export function dunningIssue(
   }
 }
 
-export function fromOrganisation(organisation: OrganisationRecord): Static<typeof Organization> {
+export function fromOrganisation(
+  organisation: OrganisationRecord,
+  appUrl: string,
+): Static<typeof Organization> {
   const { seller, dunning } = organisation;
   return {
     id: organisation.organisationId,
@@ -178,6 +188,7 @@ export function fromOrganisation(organisation: OrganisationRecord): Static<typeo
       block_after_days: dunning.blockAfterDays,
       expire_after_days: dunning.expireAfterDays,
     },
+    branding: fromBranding(organisation.branding, appUrl),
     created_at: organisation.createdAt.toISOString(),
     updated_at: organisation.updatedAt.toISOString(),
   };

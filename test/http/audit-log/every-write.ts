@@ -1,5 +1,6 @@
 // One call for each operation that is no GET and is called with a key. The POSTs are those of
 // test/http/edge/every-post.ts.
+import { png } from '../../support/images.ts';
 import type { FakeAccount } from '../../processors/stripe/fake.ts';
 import { endpointOf } from '../webhook-endpoints/owed.ts';
 import { aMember } from '../people/tab.ts';
@@ -94,6 +95,15 @@ const OTHERS: Readonly<Record<string, Prepare>> = {
   'DELETE /partner/webhook-endpoints/{id}': (club) => partner(club, 'DELETE'),
   'PATCH /organization': () =>
     Promise.resolve({ method: 'PATCH', path: '/organization', body: { name: newName() } }),
+  'PUT /organization/logo': () => {
+    const data = png(4, 4, { color: [(names += 1) % 256, 0, 0] }).toString('base64');
+    return Promise.resolve({ method: 'PUT', path: '/organization/logo', body: { data } });
+  },
+  'DELETE /organization/logo': async ({ shop }) => {
+    const path = '/organization/logo';
+    await shop.server.call('PUT', path, { body: { data: png(4, 4).toString('base64') } });
+    return { method: 'DELETE', path };
+  },
   'PUT /organization/processor': ({ shop }, { testKey }) => {
     const body = {
       type: 'stripe',

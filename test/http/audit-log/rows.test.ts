@@ -80,7 +80,7 @@ test('the state before has the shape of the answer', () => {
 });
 
 /** Of these a mode has one: they have no id. */
-const ONE_OF_A_MODE = new Set(['processor', 'test_clock', 'security']);
+const ONE_OF_A_MODE = new Set(['logo', 'processor', 'test_clock', 'security']);
 const OF_BOTH_MODES = new Set([
   'updateOrganization',
   'updateMember',

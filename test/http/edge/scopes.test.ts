@@ -18,6 +18,8 @@ const TABLE: Readonly<Record<string, readonly Scope[]>> = {
   createProduct:       ['admin'],
   createMeter:         ['admin'],
   updateOrganization:  ['admin'],
+  putLogo:             ['admin'],
+  deleteLogo:          ['admin'],
   createWebhookEndpoint: ['admin'],
   createInvitation:    ['admin'],
   revokeInvitation:    ['admin'],

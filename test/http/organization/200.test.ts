@@ -87,6 +87,7 @@ test('GET answers with the defaults', async () => {
     timezone: 'UTC',
     seller: NOBODY,
     dunning: { retry_days: [1, 3, 7, 13, 20], block_after_days: 14, expire_after_days: 21 },
+    branding: { color: null, logo_url: null, support_email: null, support_url: null },
     created_at: expect.stringMatching(ISO),
     updated_at: expect.stringMatching(ISO),
   });
@@ -190,6 +191,8 @@ const NOTHING: [string, object][] = [
   ['the same name',       { name: 'Mine' }],
   ['the same zone',       { timezone: 'Utc' }],
   ['the same of nobody',  { seller: NOBODY }],
+  ['empty branding',      { branding: {} }],
+  ['the same branding',   { branding: { color: null, support_email: null, support_url: null } }],
   ['the same dunning',    { dunning: { retry_days: [1, 3, 7, 13, 20], block_after_days: 14, expire_after_days: 21 } }],
 ];
 test.each(NOTHING)('PATCH with %s changes nothing and is silent', async (_what, body) => {

@@ -71,7 +71,7 @@ export const ORGANISATION_PAYLOADS = {
     meaning: "A part of the organisation's configuration was changed; one for each part.",
     about: ['ORGANIZATION'],
     fields: {
-      key: oneOf(['name', 'timezone', 'seller', 'dunning', 'processor']),
+      key: oneOf(['name', 'timezone', 'seller', 'dunning', 'branding', 'processor']),
       changes: Type.Array(oneOf(SETTINGS), {
         description: 'The names of what changed, never what they hold.',
       }),

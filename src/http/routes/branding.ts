@@ -1,0 +1,157 @@
+// The logo of an organisation: put, removed, and shown to everybody.
+//
+// Holds: what is served has the type that its bytes have, is told to be nothing else, and can run
+// nothing. Its address is its hash, so it never changes there.
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
+import { deleteLogo, findLogo, putLogo } from '../../records/logos.ts';
+import {
+  findOrganisation,
+  type LogoName,
+  updateOrganisation,
+} from '../../records/organisations.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { hasAlready } from '../etag.ts';
+import { fromLogo, Logo, LogoPut, toLogo } from '../wire/branding.ts';
+
+export type BrandingRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+  readonly settings: Pick<Settings, 'appUrl'>;
+};
+
+const tag = 'Organization';
+
+const PUT = {
+  operationId: 'putLogo',
+  summary: 'Give the organization a logo',
+  description:
+    'In the mode of the key, in place of the one before: it stands on the pages, invoices and mails for its customers. What is not PNG, JPEG ' +
+    'or WebP by its bytes is refused.',
+  tag,
+  body: LogoPut,
+  answers: { 200: Logo },
+} as const;
+
+const READ = {
+  operationId: 'getLogo',
+  summary: 'Get what the logo is',
+  description: 'In the mode of the key. 404 where there is none.',
+  tag,
+  answers: { 200: Logo },
+  refusals: ['not_found'],
+} as const;
+
+const REMOVE = {
+  operationId: 'deleteLogo',
+  summary: 'Remove the logo of the organization',
+  description: 'In the mode of the key. Mails that were sent show a name in place of it.',
+  tag,
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+const SHOW = {
+  operationId: 'showLogo',
+  summary: 'A logo',
+  description: 'The image itself, without a key, for pages and mails.',
+  tag: 'Hosted pages',
+  params: { hash: 'Of its bytes.' },
+  answers: { 200: Type.String(), 304: null },
+  mediaType: 'image/*',
+  refusals: ['not_found'],
+  at: 'app',
+} as const;
+
+const HASH = /^[\da-f]{40}$/;
+
+export function brandingRoutes(deps: BrandingRoutesDeps) {
+  const path = '/organization/logo';
+  return new Elysia()
+    .put(path, ...putOne(deps))
+    .get(path, ...readOne(deps))
+    .delete(path, ...removeOne(deps))
+    .get('/logos/:hash', ...showOne(deps));
+}
+
+function putOne(deps: BrandingRoutesDeps): Route {
+  const { edge, sql, orgClock, settings } = deps;
+  return edge.organisation(PUT, async ({ principal, body }) => {
+    const logo = toLogo(body);
+    if ('issues' in logo) return refuseInvalid(logo.issues);
+    const { bytes: _, ...named } = logo;
+    await sql.begin(async (transaction) => {
+      // It holds the row of the settings: two that come at once are stored in one order.
+      await nameLogo(transaction, deps, { principal, logo: named });
+      await putLogo(transaction, principal, { ...logo, now: orgClock.now(principal) });
+    });
+    return Response.json(fromLogo(named, settings.appUrl));
+  });
+}
+
+function readOne({ edge, sql, settings }: BrandingRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal }) => {
+    const { branding } = await findOrganisation(sql, principal);
+    return branding.logo === null
+      ? noLogo()
+      : Response.json(fromLogo(branding.logo, settings.appUrl));
+  });
+}
+
+function removeOne(deps: BrandingRoutesDeps): Route {
+  const { edge, sql } = deps;
+  return edge.organisation(REMOVE, async ({ principal }) => {
+    const isDone = await sql.begin(async (transaction) => {
+      await nameLogo(transaction, deps, { principal, logo: null });
+      return deleteLogo(transaction, principal);
+    });
+    return isDone ? new Response(null, { status: 204 }) : noLogo();
+  });
+}
+
+function nameLogo(
+  sql: Transaction,
+  { ids, orgClock }: BrandingRoutesDeps,
+  to: { readonly principal: OrganisationPrincipal; readonly logo: LogoName | null },
+): Promise<unknown> {
+  const { principal, logo } = to;
+  return updateOrganisation(sql, principal, {
+    patch: { branding: { logo } },
+    actor: principal.actor.id,
+    newEventId: () => ids.next(),
+    now: orgClock.now(principal),
+  });
+}
+
+const noLogo = () => refuse('not_found', 'there is no logo');
+
+function showOne({ edge, sql }: BrandingRoutesDeps): Route {
+  return edge.open(SHOW, async ({ params: { hash }, request }) => {
+    const logo = HASH.test(hash) ? await findLogo(sql, hash) : null;
+    if (logo === null) return noLogo();
+    const headers = headersOf(hash, logo.type);
+    return hasAlready(request, headers.etag)
+      ? new Response(null, { status: 304, headers })
+      : new Response(Buffer.from(logo.bytes), { headers });
+  });
+}
+
+function headersOf(hash: string, type: string) {
+  return {
+    'content-type': type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    etag: `"${hash}"`,
+    'x-content-type-options': 'nosniff',
+    // Opened by itself, it is no page that could do anything.
+    'content-security-policy': "default-src 'none'; sandbox",
+    // Pages at CHECKOUT_URL show it, and programs that show mails.
+    'cross-origin-resource-policy': 'cross-origin',
+  };
+}

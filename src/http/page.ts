@@ -1,5 +1,5 @@
-// A page as a response: not cached, framed only by the origins that may, loads nothing, and runs at
-// most its one script.
+// A page as a response: not cached, framed only by the origins that may, loads nothing but its images,
+// and runs at most its one script.
 import type { Page } from '../pages/layout.ts';
 
 export type PageOptions = {
@@ -19,10 +19,10 @@ export function sendPage(page: Page, options: PageOptions = {}): Response {
   const { status = 200, formAction = [], framedBy = [], refreshAfter } = options;
   const policy = [
     "default-src 'none'",
-    `style-src ${page.stylesheet.source}`,
+    `style-src ${page.stylesheets.map(({ source }) => source).join(' ')}`,
     ...(page.script === null ? [] : [`script-src ${page.script.source}`]),
     ...(page.script?.asks === true ? ["connect-src 'self'"] : []),
-    'img-src data:',
+    `img-src ${['data:', ...page.images].join(' ')}`,
     `form-action ${formAction.length === 0 ? "'none'" : formAction.join(' ')}`,
     `frame-ancestors ${framedBy.length === 0 ? "'none'" : framedBy.join(' ')}`,
     "base-uri 'none'",

@@ -6,6 +6,7 @@
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import { showAmount, showDecimal } from '../pages/amount.ts';
+import { brandOf } from '../pages/brand.ts';
 import type { InvoiceLine, InvoiceRecord } from '../records/invoices.ts';
 import type { DueMail } from '../records/mails.ts';
 import type { OrganisationRecord } from '../records/organisations.ts';
@@ -21,11 +22,13 @@ type About = {
   readonly invoice: InvoiceRecord | null;
   /** Opens the invoice. */
   readonly link: string | null;
+  /** Where logos are. */
+  readonly appUrl: string;
 };
 
 /** null if it is out of date: the invoice was paid or made void meanwhile. */
 export function letterOf(about: About): Letter | null {
-  const { mail, invoice, organisation, link } = about;
+  const { mail, invoice, organisation, link, appUrl } = about;
   const isChase = mail.kind === 'charge_failed' || mail.kind === 'blocked';
   if (isChase && invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return null;
   const parts = partsOf(about);
@@ -34,7 +37,13 @@ export function letterOf(about: About): Letter | null {
   const note = isTest ? TEST : null;
   return {
     subject: `${isTest ? '[Test] ' : ''}${parts.subject}`,
-    ...rendered(parts, { link: link === null ? null : { label: LINK, href: link }, footer, note }),
+    ...rendered(parts, {
+      link: link === null ? null : { label: LINK, href: link },
+      footer,
+      note,
+      brand: brandOf(organisation.branding, appUrl),
+      sender: oneLine(sellerOf(about).name),
+    }),
   };
 }
 
@@ -173,11 +182,13 @@ function day({ organisation }: About, at: Date | number | null): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone }).format(at ?? undefined);
 }
 
-/** The seller. */
+/** The seller, and where to turn to. */
 function footerOf(about: About): readonly string[] {
   const { name, addressLine1, addressLine2, postalCode, city, state, country, taxId, email } =
     sellerOf(about);
   const place = [postalCode, city, state].filter(Boolean).join(' ');
+  const { supportEmail, supportUrl } = about.organisation.branding;
+  const questions = [supportEmail, supportUrl].filter(Boolean).join(', ');
   const parts = [
     name,
     addressLine1,
@@ -186,6 +197,7 @@ function footerOf(about: About): readonly string[] {
     country,
     taxId && `Tax ID: ${taxId}`,
     email,
+    questions === '' ? null : `Questions: ${questions}`,
   ];
   return parts.flatMap((part) => (part ? [oneLine(part)] : []));
 }

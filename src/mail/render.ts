@@ -1,5 +1,6 @@
 // A letter as plain text and as HTML, from the same parts. Text that somebody typed stands on one
 // line (`oneLine`); in HTML it is escaped.
+import { type Brand, logoOnPaper, NO_BRAND, onPaper } from '../pages/brand.ts';
 import { type Html, html } from '../pages/html.ts';
 
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
@@ -25,6 +26,10 @@ export type Frame = {
   readonly footer: readonly string[];
   /** Stands before everything. */
   readonly note: string | null;
+  /** Ours where it is left out. */
+  readonly brand?: Brand;
+  /** Whose mail it is: in place of a logo that is not loaded. */
+  readonly sender?: string;
 };
 
 /** Its text, as plain text and as HTML. */
@@ -47,7 +52,9 @@ function asText({ heading, paragraphs, rows }: Parts, { link, footer, note }: Fr
 const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, sans-serif; line-height: 1.5;";
 
 function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Html {
-  const { link, footer, note } = frame;
+  const { link, footer, note, brand = NO_BRAND, sender = '' } = frame;
+  const look = onPaper(brand);
+  const stripe = look && html`; padding-top: 16px; border-top: 4px solid ${look.fill}`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -56,12 +63,12 @@ function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Ht
         <title>${subject}</title>
       </head>
       <body style="margin: 0; padding: 24px; ${FONT}">
-        <div style="max-width: 560px; margin: 0 auto">
-          ${note === null ? null : html`<p><strong>${note}</strong></p>`}
+        <div style="max-width: 560px; margin: 0 auto${stripe}">
+          ${logo(brand, sender)} ${note === null ? null : html`<p><strong>${note}</strong></p>`}
           <h1 style="font-size: 22px">${heading}</h1>
           ${paragraphs.map((text) => html`<p dir="auto">${text}</p>`)}
           ${rows.length === 0 ? null : table(rows)}
-          ${link === null ? null : html`<p><a href="${link.href}">${link.label}</a></p>`}
+          ${link === null ? null : html`<p>${anchor(link, look?.text)}</p>`}
           <hr style="border: 0; border-top: 1px solid #ccc" />
           <p style="font-size: 13px; color: #555" dir="auto">
             ${footer.map((line, index) => (index === 0 ? line : html`<br />${line}`))}
@@ -69,6 +76,21 @@ function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Ht
         </div>
       </body>
     </html>`;
+}
+
+function anchor({ href, label }: NonNullable<Frame['link']>, color: string | undefined): Html {
+  if (color === undefined) return html`<a href="${href}">${label}</a>`;
+  return html`<a href="${href}" style="color: ${color}">${label}</a>`;
+}
+
+/** Its size stands on it: some programs know no other. */
+function logo(brand: Brand, sender: string): Html | null {
+  const shown = logoOnPaper(brand);
+  if (shown === null) return null;
+  const { url, width, height } = shown;
+  return html`<p>
+    <img src="${url}" width="${width}" height="${height}" alt="${sender}" style="border: 0" />
+  </p>`;
 }
 
 function table(rows: Parts['rows']): Html {

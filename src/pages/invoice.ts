@@ -1,6 +1,7 @@
-// An invoice to read and to print on A4. It depends on the record alone: the same record gives the
-// same bytes.
+// An invoice to read and to print on A4. What it says depends on the record alone; what it looks like,
+// on the seller's brand of now. The same of both gives the same bytes.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
+import { type Brand, BRAND_STYLE, brandLogo, NO_BRAND, supportLine } from './brand.ts';
 import { type Html, html } from './html.ts';
 import { day, money, span } from './invoice-parts.ts';
 import { type InvoiceLine, invoiceLines, LINES_STYLE } from './invoice-lines.ts';
@@ -87,6 +88,8 @@ const STYLE = stylesheet(`
   .sums dd { padding-inline-start: 2rem; text-align: end; }
   .sums .strong { padding-top: .5rem; border-top: 1px solid var(--line); font-weight: 650; font-size: 1.15rem; }
   .raw { margin-top: 1.5rem; font-size: .9rem; }
+  ${BRAND_STYLE}
+  .sheet .support { margin-top: 2rem; color: var(--muted); font-size: .9rem; }
   @media screen and (max-width: 44rem) {
     .about { grid-template-columns: 1fr; }
     .sheet { margin: 0; border-radius: 0; box-shadow: none; }
@@ -120,8 +123,9 @@ const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
 /** `usageHref`: where a reader who may gets the events behind the lines of usage. */
 export function invoicePage(
   invoice: InvoiceSheet,
-  { usageHref = null }: { readonly usageHref?: string | null } = {},
+  of: { readonly brand?: Brand; readonly usageHref?: string | null } = {},
 ): Page {
+  const { brand = NO_BRAND, usageHref = null } = of;
   const { number, seller } = invoice;
   const mark = MARKS[invoice.status];
   const title = `${number === null ? 'Draft invoice' : `Invoice ${number}`} · ${seller.name}`;
@@ -129,6 +133,7 @@ export function invoicePage(
     <main class="sheet" ${mark === undefined ? null : html`data-mark="${mark}"`}>
       <header class="head">
         <div>
+          ${brandLogo(brand)}
           <h1>Invoice</h1>
           <p class="code">${number ?? 'not issued yet'}</p>
         </div>
@@ -136,8 +141,9 @@ export function invoicePage(
       </header>
       <div class="about">${parties(invoice)} ${facts(invoice)}</div>
       ${invoiceLines(invoice)} ${sums(invoice)} ${usageLink(invoice, usageHref)}
+      ${supportLine(brand)}
     </main>`;
-  return layout({ title, body, stylesheet: STYLE });
+  return layout({ title, body, stylesheet: STYLE, brand });
 }
 
 function usageLink({ lines }: InvoiceSheet, href: string | null): Html | null {

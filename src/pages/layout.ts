@@ -1,5 +1,6 @@
-// The layout of every page: one response, nothing loaded, and no script but in a merchant's frame
-// (embed/frame.ts) and in the dashboard (dashboard/live.ts).
+// The layout of every page: one response, nothing loaded but a merchant's logo (brand.ts), and no
+// script but in a merchant's frame (embed/frame.ts) and in the dashboard (dashboard/live.ts).
+import { type Brand, brandSheet } from './brand.ts';
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';
 
@@ -7,12 +8,14 @@ import type { Stylesheet } from './styles.ts';
 export type Script = { readonly text: string; readonly source: string; readonly asks?: true };
 
 /**
- * A rendered page: its text, and the style and the script, if any, that its content security policy
- * allows.
+ * A rendered page: its text, and the styles, the images and the script, if any, that its content
+ * security policy allows.
  */
 export type Page = {
   readonly text: string;
-  readonly stylesheet: Stylesheet;
+  readonly stylesheets: readonly Stylesheet[];
+  /** Their addresses. */
+  readonly images: readonly string[];
   readonly script: Script | null;
 };
 
@@ -23,14 +26,19 @@ export type Layout = {
   readonly body: Html;
   readonly stylesheet: Stylesheet;
   readonly script?: Script | null;
+  /** Whose page it is; ours where it is left out. */
+  readonly brand?: Brand;
 };
 
 /** An empty icon: without one a browser requests it from the server. */
 const ICON = 'data:,';
 
-export function layout({ title, body, stylesheet, script = null }: Layout): Page {
-  // The style is constant, and escaping would change it.
-  const style = new Html(`<style>${stylesheet.css}</style>`);
+export function layout(of: Layout): Page {
+  const { title, body, stylesheet, script = null, brand = null } = of;
+  const own = brand === null ? null : brandSheet(brand);
+  const stylesheets = own === null ? [stylesheet] : [stylesheet, own];
+  // No style has text of a merchant in it, and escaping would change it.
+  const styles = stylesheets.map(({ css }) => new Html(`<style>${css}</style>`));
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -40,11 +48,12 @@ export function layout({ title, body, stylesheet, script = null }: Layout): Page
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="icon" href="${ICON}" />
-        ${style}
+        ${styles}
       </head>
       <body>
         ${body} ${script === null ? null : new Html(`<script>${script.text}</script>`)}
       </body>
     </html>`;
-  return { text: page.text, stylesheet, script };
+  const images = brand === null || brand.logo === null ? [] : [brand.logo.url];
+  return { text: page.text, stylesheets, images, script };
 }

@@ -29,12 +29,15 @@ const USAGE = {
   period: PERIOD,
 } as const;
 
+const BRANDING = { color: null, logo: null, supportEmail: null, supportUrl: null };
+
 /** The line as the receipt has it. */
 function told(line: InvoiceLine): string | undefined {
   const invoice = { currency: 'USD', lines: [line], seller: { name: 'Acme' } };
   const about = {
     mail: { kind: 'receipt' },
-    organisation: { mode: 'live', name: 'Acme', seller: {} },
+    organisation: { mode: 'live', name: 'Acme', seller: {}, branding: BRANDING },
+    appUrl: 'https://tollhouse.example',
     invoice: { ...invoice, discountTotal: 0n, taxTotal: 0n, total: 1n, paidAt: new Date(0) },
     link: null,
   } as unknown as Parameters<typeof letterOf>[0];

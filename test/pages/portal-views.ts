@@ -1,4 +1,5 @@
 // One of each thing that the portal can show, with texts that a test chooses.
+import { type Brand, NO_BRAND } from '../../src/pages/brand.ts';
 import { actionPage } from '../../src/pages/portal/action.ts';
 import { methodPage } from '../../src/pages/portal/method.ts';
 import { portalPage } from '../../src/pages/portal/page.ts';
@@ -38,9 +39,13 @@ export const PLAIN_PORTAL: PortalTexts = {
 const at = (day: string) => new Date(`${day}T00:00:00Z`);
 
 /** Every page of the portal by its name. */
-export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () => Page>> {
+export function everyPortalPage(
+  texts: PortalTexts,
+  brand: Brand = NO_BRAND,
+): Readonly<Record<string, () => Page>> {
   const frame: Frame = {
     merchant: texts.merchant,
+    brand,
     isTest: true,
     base: '/portal/t',
     timeZone: 'UTC',

@@ -181,11 +181,12 @@ export class Mailer {
     const invoice = invoiceId === null ? null : await findInvoice(sql, tenantOf(mail), invoiceId);
     const link =
       invoiceId === null ? null : `${appUrl}/api/invoices/links/open/${links.tokenOf(invoiceId)}`;
-    const letter = letterOf({ mail, organisation, invoice, link });
+    const letter = letterOf({ mail, organisation, invoice, link, appUrl });
     if (letter === null) return null;
     const { name, email } = sellerOf({ invoice, organisation });
     const fromName = oneLine(name);
-    const replyTo = email && isMailAddress(email) ? { name: fromName, address: email } : null;
+    const answers = organisation.branding.supportEmail ?? email;
+    const replyTo = answers && isMailAddress(answers) ? { name: fromName, address: answers } : null;
     return { ...letter, id: mail.id, to: mail.recipient, fromName, replyTo };
   }
 

@@ -7,7 +7,7 @@ import { type NoQuote, type Quote, quote } from '../../payments/quote.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type CheckoutRecord, findCheckoutByToken } from '../../records/checkouts.ts';
 import { type DiscountRecord, findDiscount, findDiscountByCode } from '../../records/discounts.ts';
-import { findOrganisation } from '../../records/organisations.ts';
+import { type Branding, findOrganisation } from '../../records/organisations.ts';
 import { findPayment, type PaymentRecord } from '../../records/payments.ts';
 import { findProduct, type ProductRecord } from '../../records/products.ts';
 
@@ -17,6 +17,8 @@ export type Session = {
   readonly payment: PaymentRecord | null;
   readonly product: ProductRecord;
   readonly merchant: string;
+  /** As the merchant set it. */
+  readonly branding: Branding;
 };
 
 export async function findSession(
@@ -37,6 +39,7 @@ export async function findSession(
     payment,
     product: must(product, 'the product of a checkout'),
     merchant: organisation.name,
+    branding: organisation.branding,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type Subscription,
 } from '../../../ledger/subscriptions/subscription.ts';
 import { legalActions } from '../../../ledger/subscriptions/transitions.ts';
+import { brandOf } from '../../pages/brand.ts';
 import type {
   Action,
   Frame,
@@ -50,10 +51,12 @@ export async function frameOf(
   principal: PortalPrincipal,
   { appUrl, token }: FrameOptions,
 ): Promise<Frame> {
-  const { name: merchant, timezone: timeZone } = await findOrganisation(sql, principal);
+  const organisation = await findOrganisation(sql, principal);
+  const { name: merchant, timezone: timeZone, branding } = organisation;
+  const brand = brandOf(branding, appUrl);
   const path = new URL(appUrl).pathname.replace(/\/$/, '');
   const base = `${path}/portal/${token}`;
-  return { merchant, isTest: principal.mode === 'test', base, timeZone };
+  return { merchant, brand, isTest: principal.mode === 'test', base, timeZone };
 }
 
 export async function portalView(

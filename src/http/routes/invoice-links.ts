@@ -1,12 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { Settings } from '../../config.ts';
+import { brandOf } from '../../pages/brand.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import { refusedPage } from '../../pages/portal/refused.ts';
 import type { InvoiceLinks } from '../../invoices/links.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import { findLinkedInvoice } from '../../records/invoices.ts';
+import { brandingOf } from '../../records/organisations.ts';
 import type { Edge } from '../edge/edge.ts';
 import { sendPage } from '../page.ts';
 import { refuseRatePage } from '../edge/rate-limit.ts';
@@ -43,7 +45,9 @@ export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps) {
       const taken = await limit.take(id);
       if (!taken.allowed) return refuseRatePage(taken);
       const invoice = await findLinkedInvoice(sql, id);
-      return invoice === null ? notFound() : sendPage(invoicePage(invoice));
+      if (invoice === null) return notFound();
+      const brand = brandOf(await brandingOf(sql, invoice), settings.appUrl);
+      return sendPage(invoicePage(invoice, { brand }));
     }),
   );
 }

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import { brandOf } from '../../pages/brand.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
@@ -12,6 +13,7 @@ import {
   type InvoiceRecord,
   listInvoices,
 } from '../../records/invoices.ts';
+import { brandingOf } from '../../records/organisations.ts';
 import { INVOICE_TRANSITIONS, type InvoiceAction, refusalOf } from '../../invoices/transitions.ts';
 import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
@@ -304,9 +306,11 @@ function stateMessage(invoice: InvoiceRecord, what: InvoiceAction): string {
   return `the invoice is ${invoice.status}; to ${what} it, it must be ${wanted}`;
 }
 
-function printInvoice({ edge, sql }: InvoiceRoutesDeps): Route {
+function printInvoice({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
   return edge.organisation(PRINT, async ({ principal, params: { id } }) => {
     const invoice = await findInvoice(sql, principal, id);
-    return invoice === null ? notFound() : sendPage(invoicePage(invoice));
+    if (invoice === null) return notFound();
+    const brand = brandOf(await brandingOf(sql, principal), appUrl);
+    return sendPage(invoicePage(invoice, { brand }));
   });
 }

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
+import { brandOf } from '../../pages/brand.ts';
 import { checkoutPage } from '../../pages/checkout/page.ts';
 import type { Embed } from '../../pages/embed/frame.ts';
 import type { CheckoutView } from '../../pages/checkout/view.ts';
@@ -179,19 +180,21 @@ async function show(
   switch (status) {
     case 'active': {
       const attemptsMax = settings.limits.cardAttempts;
-      if (isSpent(session.checkout, attemptsMax)) return send(closedView(session, 'locked'), embed);
+      if (isSpent(session.checkout, attemptsMax))
+        return send(deps, session, { view: closedView(session, 'locked'), embed });
       const offer = await offerOf(deps, session, { choices, now });
-      if (offer === null) return send(closedView(session, 'unavailable'), embed);
+      if (offer === null)
+        return send(deps, session, { view: closedView(session, 'unavailable'), embed });
       const shown = initialForm(session, attemptsMax);
-      return sendOpen(session, { offer, shown, status: 200, embed });
+      return sendOpen(deps, session, { offer, shown, status: 200, embed });
     }
     case 'processing':
       return sendProcessing(deps, session, { actionUrl, embed, now });
     case 'paid':
-      return send(paidView(session), embed);
+      return send(deps, session, { view: paidView(session), embed });
     case 'expired':
     case 'canceled':
-      return send(closedView(session, status), embed);
+      return send(deps, session, { view: closedView(session, status), embed });
     default:
       return unreachable(status);
   }
@@ -212,7 +215,7 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
     if (offer === null) return after(deps, token, embed);
     const again = ({ offer: anew, status, ...said }: Correction & { offer: Offer }) => {
       const shown = { ...enteredOf(form), ...said };
-      return sendOpen(session, { offer: anew, shown, status, embed });
+      return sendOpen(deps, session, { offer: anew, shown, status, embed });
     };
     const reading = readOrder(form, { ...offer, said: knownBuyerOf(session.checkout), now });
     if (reading.kind === 'mend') return again({ ...reading, offer });
@@ -333,15 +336,21 @@ function notFound(): Response {
 }
 
 function send(
-  view: CheckoutView,
-  embed: Embed | null,
-  options: Omit<PageOptions, 'framedBy'> = {},
+  { settings }: PayRoutesDeps,
+  { branding }: Session,
+  page: Omit<PageOptions, 'framedBy'> & {
+    readonly view: CheckoutView;
+    readonly embed: Embed | null;
+  },
 ): Response {
-  return sendPage(checkoutPage(view, embed), { ...options, framedBy: embed?.origins ?? [] });
+  const { view, embed, ...options } = page;
+  const brand = brandOf(branding, settings.appUrl);
+  return sendPage(checkoutPage(view, embed, brand), { ...options, framedBy: embed?.origins ?? [] });
 }
 
 /** The form may lead to the page of the processor, which the sandbox has for its bank. */
 function sendOpen(
+  deps: PayRoutesDeps,
   session: Session,
   {
     offer,
@@ -357,11 +366,11 @@ function sendOpen(
 ): Response {
   const view = openView(session, { ...offer, shown });
   const formAction = ["'self'", offer.processor.pageOrigin, ...onwardSources(session)];
-  return send(view, embed, { status, formAction });
+  return send(deps, session, { view, embed, status, formAction });
 }
 
 function sendProcessing(
-  { processors }: PayRoutesDeps,
+  deps: PayRoutesDeps,
   session: Session,
   {
     actionUrl,
@@ -370,11 +379,13 @@ function sendProcessing(
   }: { readonly actionUrl: string | null; readonly embed: Embed | null; readonly now: number },
 ): Response {
   const { checkout, payment } = session;
-  const page = payment === null ? null : pageOfNamed(processors, checkout, payment.processor);
+  const page = payment === null ? null : pageOfNamed(deps.processors, checkout, payment.processor);
   const view = processingView(session, { page, actionUrl });
   const wait = waitSeconds(session, now);
-  if (view.kind !== 'elsewhere') return send(view, embed, { refreshAfter: wait });
-  return send(view, embed, {
+  if (view.kind !== 'elsewhere') return send(deps, session, { view, embed, refreshAfter: wait });
+  return send(deps, session, {
+    view,
+    embed,
     refreshAfter: Math.max(wait, WAIT_SECONDS_MIN_ELSEWHERE),
     formAction: ["'self'", ...onwardSources(session)],
   });

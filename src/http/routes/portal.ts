@@ -2,12 +2,14 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
+import { brandOf } from '../../pages/brand.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import { portalPage } from '../../pages/portal/page.ts';
 import { NOTICES, type Notice } from '../../pages/portal/view.ts';
 import type { Processors } from '../../processors/processor.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findInvoice, type InvoiceRecord } from '../../records/invoices.ts';
+import { brandingOf } from '../../records/organisations.ts';
 import type { Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -231,11 +233,12 @@ function resume(deps: PortalRoutesDeps): Route {
   );
 }
 
-function printInvoice({ edge, sql }: PortalRoutesDeps): Route {
+function printInvoice({ edge, sql, settings }: PortalRoutesDeps): Route {
   return edge.portal(PRINT, async ({ principal, params: { id } }) => {
     const invoice = await ownInvoice(sql, principal, id);
     if (invoice === null) return nothingHere();
-    return sendPage(invoicePage(invoice, { usageHref: `${invoice.id}/usage.csv` }));
+    const brand = brandOf(await brandingOf(sql, principal), settings.appUrl);
+    return sendPage(invoicePage(invoice, { brand, usageHref: `${invoice.id}/usage.csv` }));
   });
 }
 

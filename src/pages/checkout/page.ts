@@ -1,4 +1,5 @@
 import { unreachable } from '../../../ledger/kernel/assert.ts';
+import { type Brand, BRAND_STYLE, brandLogo, NO_BRAND, supportLine } from '../brand.ts';
 import { cancelButton, type Embed, embedData, FRAME_SCRIPT } from '../embed/frame.ts';
 import { FORM_STYLE } from '../form-style.ts';
 import { html, type Html } from '../html.ts';
@@ -11,17 +12,21 @@ import { challenge, closed, elsewhere, notFound, paid, processing } from './stat
 import { STYLE } from './style.ts';
 import type { CheckoutView } from './view.ts';
 
-const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE);
+const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE + BRAND_STYLE);
 
 /** `embed`: set where the page is in a merchant's frame. */
-export function checkoutPage(view: CheckoutView, embed: Embed | null = null): Page {
+export function checkoutPage(
+  view: CheckoutView,
+  embed: Embed | null = null,
+  brand: Brand = NO_BRAND,
+): Page {
   const banner = view.kind !== 'not_found' && view.sale.isTest ? testBanner(view) : null;
   const body = html`${banner}
-    <main class="page ${view.kind}">${content(view, embed)}</main>
-    <footer class="foot">Checkout by Tollhouse</footer>
+    <main class="page ${view.kind}">${brandLogo(brand)} ${content(view, embed)}</main>
+    <footer class="foot">${supportLine(brand)} Checkout by Tollhouse</footer>
     ${embed === null ? null : embedData(view.kind, embed)}`;
   const script = embed === null ? null : FRAME_SCRIPT;
-  return layout({ title: titleOf(view), body, stylesheet: STYLESHEET, script });
+  return layout({ title: titleOf(view), body, stylesheet: STYLESHEET, script, brand });
 }
 
 function content(view: CheckoutView, embed: Embed | null): Html {

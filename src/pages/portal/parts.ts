@@ -1,5 +1,6 @@
 // Parts that several pages of the portal share.
 import { showAmount } from '../amount.ts';
+import { BRAND_STYLE, brandLogo, supportLine } from '../brand.ts';
 import { type Html, html } from '../html.ts';
 import { layout, type Page } from '../layout.ts';
 import { FORM_STYLE } from '../form-style.ts';
@@ -8,17 +9,17 @@ import { stylesheet } from '../styles.ts';
 import { STYLE } from './style.ts';
 import type { Frame, MethodView, PriceView } from './view.ts';
 
-const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE);
+const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE + BRAND_STYLE);
 
 export function frame(
-  { merchant, isTest }: Pick<Frame, 'merchant' | 'isTest'>,
+  { merchant, brand, isTest }: Pick<Frame, 'merchant' | 'brand' | 'isTest'>,
   { title, content }: { readonly title: string; readonly content: Html },
 ): Page {
   const body = html`${isTest ? TEST_BANNER : null}
     <main class="page portal stack">${content}</main>
-    <footer class="foot">Portal by Tollhouse</footer>`;
+    <footer class="foot">${supportLine(brand)} Portal by Tollhouse</footer>`;
   const of = merchant === '' ? '' : ` · ${merchant}`;
-  return layout({ title: `${title}${of}`, body, stylesheet: STYLESHEET });
+  return layout({ title: `${title}${of}`, body, stylesheet: STYLESHEET, brand });
 }
 
 const TEST_BANNER = html`<aside class="banner">
@@ -65,8 +66,12 @@ export function refusalOf(refusal: string | null): Html | null {
   </div>`;
 }
 
-export function head(title: Html, { merchant, base }: Pick<Frame, 'merchant' | 'base'>): Html {
+export function head(
+  title: Html,
+  { merchant, brand, base }: Pick<Frame, 'merchant' | 'brand' | 'base'>,
+): Html {
   return html`<header>
+    ${brandLogo(brand)}
     <p class="merchant"><a href="${base}">${written(merchant)}</a></p>
     <h1>${title}</h1>
   </header>`;

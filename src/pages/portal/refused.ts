@@ -1,3 +1,4 @@
+import { NO_BRAND } from '../brand.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { frame } from './parts.ts';
@@ -23,5 +24,5 @@ export function refusedPage(kind: RefusedView): Page {
     <h1>${title}</h1>
     <p>${text}</p>
   </section>`;
-  return frame({ merchant: '', isTest: false }, { title, content });
+  return frame({ merchant: '', brand: NO_BRAND, isTest: false }, { title, content });
 }

@@ -1,4 +1,5 @@
 // The views of the customer portal. Pure data, independent of the records.
+import type { Brand } from '../brand.ts';
 import type { FieldError } from '../fields.ts';
 import type { SoldUsage } from '../sold-usage.ts';
 import type { Method } from '../instrument.ts';
@@ -6,6 +7,7 @@ import type { Method } from '../instrument.ts';
 /** What every page of the portal needs. */
 export type Frame = {
   readonly merchant: string;
+  readonly brand: Brand;
   readonly isTest: boolean;
   /** The path of the portal's first page; the others are below it. */
   readonly base: string;

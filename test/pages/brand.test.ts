@@ -1,0 +1,209 @@
+// What a brand makes of the pages: readable whatever its colour, and CSS of numbers alone.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import axe from 'axe-core';
+import type { Browser, Page as BrowserPage } from 'playwright-core';
+import {
+  type Brand,
+  brandSheet,
+  DARK,
+  LIGHT,
+  logoOnPaper,
+  NO_BRAND,
+  onPaper,
+  paletteOf,
+  supportLine,
+} from '../../src/pages/brand.ts';
+import { contrast, hex, parseColor, type Rgb, WHITE } from '../../src/pages/color.ts';
+import { checkoutPage } from '../../src/pages/checkout/page.ts';
+import { invoicePage } from '../../src/pages/invoice.ts';
+import { stylesheet } from '../../src/pages/styles.ts';
+import { sendPage } from '../../src/http/page.ts';
+import { png } from '../support/images.ts';
+import { openBrowser } from './browser.ts';
+import { expectAccessible } from './gallery.ts';
+import { PLAIN_INVOICE, sheet } from './invoice-sheets.ts';
+import { everyPortalPage, PLAIN_PORTAL } from './portal-views.ts';
+import { everyView, PLAIN } from './views.ts';
+
+setDefaultTimeout(60_000);
+
+const STEPS = [0, 17, 51, 85, 119, 153, 187, 221, 238, 255];
+const COLORS = STEPS.flatMap((red) =>
+  STEPS.flatMap((green) => STEPS.map((blue): Rgb => [red, green, blue])),
+);
+const read = (text: string) => parseColor(text)!;
+
+describe.each([
+  ['light', LIGHT, { ink: '#1d1c1a', muted: '#625d55' }],
+  ['dark', DARK, { ink: '#efede8', muted: '#aaa79f' }],
+] as const)('%s', (name, ground, text) => {
+  test('the grounds are those of the shared styles', () => {
+    const [light = '', dark = ''] = stylesheet().css.split('prefers-color-scheme: dark');
+    const css = name === 'light' ? light : dark;
+    for (const color of [ground.card, ground.edge, read(text.ink), read(text.muted)]) {
+      expect(css).toContain(hex(color));
+    }
+    for (const named of ['paper', 'card', 'field', 'warn-soft']) {
+      const value = new RegExp(`--${named}: (#[0-9a-f]+)`).exec(css)![1]!;
+      const long = value.length === 4 ? value.replaceAll(/[\da-f]/g, '$&$&') : value;
+      expect(ground.behind.map(hex)).toContain(long);
+    }
+  });
+
+  test('of 1,000 colours each can be read, wherever it stands', () => {
+    const unreadable = COLORS.filter((color) => {
+      const { fill, fillOver, onFill, fillLine, accent, accentOver, soft } = paletteOf(
+        color,
+        ground,
+      );
+      const grounds = [...ground.behind, soft];
+      return !(
+        [accent, accentOver].every((each) => grounds.every((on) => contrast(each, on) >= 4.5)) &&
+        [fill, fillOver].every((on) => contrast(onFill, on) >= 4.5) &&
+        [read(text.ink), read(text.muted)].every((each) => contrast(each, soft) >= 4.5) &&
+        ground.behind.slice(0, 3).every((on) => contrast(fillLine ?? fill, on) >= 3) &&
+        hex(fill) === hex(color)
+      );
+    });
+    expect(unreadable.map(hex)).toEqual([]);
+  });
+});
+
+test('on paper, too', () => {
+  for (const color of COLORS) {
+    const { text, fill } = onPaper({ color: hex(color) })!;
+    expect(contrast(read(text), WHITE)).toBeGreaterThanOrEqual(4.5);
+    expect(fill).toBe(hex(color));
+  }
+});
+
+test('a colour that can be read stays as it is', () => {
+  expect(hex(paletteOf(read('#5b2a86'), LIGHT).accent)).toBe('#5b2a86');
+});
+
+// prettier-ignore
+test.each([
+  'red', 'red;}', '#abc', '#aabbccdd', '#aabbcc;', '#aabbcc\n', ' #aabbcc', '#aabbcg', '#aabbcc}</style><script>alert(1)</script>', '',
+])('%p is no colour: it changes nothing, whoever let it in', (color) => {
+  expect(brandSheet({ color })).toBeNull();
+  expect(onPaper({ color })).toBeNull();
+  const { text, stylesheets } = checkoutPage(everyView(PLAIN)['open']!, null, { ...NO_BRAND, color });
+  expect(stylesheets).toHaveLength(1);
+  expect(text).toBe(checkoutPage(everyView(PLAIN)['open']!).text);
+});
+
+test('CSS of a colour is written from its numbers', () => {
+  expect(brandSheet({ color: '#FfCc00' })!.css).toMatch(/^[\w:;#{}@() -]+$/);
+  expect(brandSheet({ color: '#FfCc00' })!.css).toContain('--fill:#ffcc00;');
+});
+
+// prettier-ignore
+test.each([
+  [{ width: 100, height: 20 },    { width: 100, height: 20 }],
+  [{ width: 1000, height: 100 },  { width: 200, height: 20 }],
+  [{ width: 100, height: 1000 },  { width: 5, height: 48 }],
+  [{ width: 1024, height: 1 },    { width: 200, height: 1 }],
+])('a logo of %o has %o in a mail', (size, shown) => {
+  expect(logoOnPaper({ logo: { url: 'u', ...size } })).toEqual({ url: 'u', ...shown });
+});
+
+test('support is two links, one, or nothing', () => {
+  const line = (of: Partial<Brand>) => supportLine({ ...NO_BRAND, ...of })?.text ?? null;
+  expect(line({})).toBeNull();
+  const both = line({ supportEmail: "o'b?cc=x&co@a.co", supportUrl: 'https://a.co/help?a=1&b="<' });
+  expect(both).toContain('href="mailto:o&#39;b%3Fcc%3Dx%26co@a.co"');
+  expect(both).toContain('href="https://a.co/help?a=1&amp;b=&quot;&lt;"');
+  expect(both).toContain('>a.co/help</a>');
+  expect(line({ supportUrl: 'https://a.co/' })).toContain('>a.co</a>');
+});
+
+const LOGO = png(240, 60);
+/** Readable in the dark alone, in the light alone, in neither, in both. */
+const LOOKS = { light: '#5b2a86', dark: '#10131a', pale: '#fff27a', ugly: '#7f8000' };
+
+describe('in a browser', () => {
+  let browser: Browser;
+  let page: BrowserPage;
+  let server: ReturnType<typeof Bun.serve>;
+  const complaints: string[] = [];
+  const asked: string[] = [];
+  const pages = (brand: Brand) => ({
+    checkout: () => checkoutPage(everyView(PLAIN)['open']!, null, brand),
+    paid: () => checkoutPage(everyView(PLAIN)['paid']!, null, brand),
+    portal: () => everyPortalPage(PLAIN_PORTAL, brand)['home']!(),
+    invoice: () => invoicePage(sheet(PLAIN_INVOICE), { brand }),
+  });
+  beforeAll(async () => {
+    server = Bun.serve({
+      port: 0,
+      fetch(request) {
+        const { pathname, origin } = new URL(request.url);
+        asked.push(pathname);
+        if (pathname === '/logos/one')
+          return new Response(LOGO, { headers: { 'content-type': 'image/png' } });
+        const [, color = '', name = ''] = pathname.split('/');
+        const brand = {
+          color: `#${color}`,
+          logo: { url: `${origin}/logos/one`, width: 240, height: 60 },
+          supportEmail: `${'a'.repeat(60)}@example.com`,
+          supportUrl: `https://help.example.com/${'x'.repeat(200)}`,
+        };
+        return sendPage(pages(brand)[name as keyof ReturnType<typeof pages>]());
+      },
+    });
+    browser = await openBrowser();
+    page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop(true);
+    expect(complaints).toEqual([]);
+  });
+
+  test.each(
+    Object.entries(LOOKS).flatMap(([look, color]) =>
+      Object.keys(pages(NO_BRAND)).map((name) => [look, name, color] as const),
+    ),
+  )(
+    '%s: the %s is readable in light and in dark, and loads the logo alone',
+    async (_l, name, color) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        asked.length = 0;
+        const path = `/${color.slice(1)}/${name}`;
+        await page.goto(new URL(path, server.url).href);
+        expect(asked.filter((each) => each !== path)).toEqual(['/logos/one']);
+        expect(await page.evaluate(`document.querySelector('.logo').naturalWidth`)).toBe(240);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+        await expectAccessible(page);
+        await page.evaluate(axe.source);
+        const { violations }: axe.AxeResults = await page.evaluate(
+          `axe.run(document, { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] } })`,
+        );
+        expect(
+          violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
+        ).toEqual([]);
+      }
+    },
+  );
+
+  test('a button has the colour; on paper it has none', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(new URL('/5b2a86/checkout', server.url).href);
+    const style = (of: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('button.button.wide')).${of}`);
+    expect([await style('backgroundColor'), await style('color')]).toEqual([
+      'rgb(91, 42, 134)',
+      'rgb(255, 255, 255)',
+    ]);
+    await page.goto(new URL('/5b2a86/invoice', server.url).href);
+    const accent = `getComputedStyle(document.documentElement).getPropertyValue('--accent')`;
+    expect(await page.evaluate(accent)).toBe('#5b2a86');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate(accent)).toBe('#000');
+    expect(await page.locator('.logo').isVisible()).toBe(true);
+    await page.emulateMedia({ media: 'screen' });
+  });
+});

@@ -92,6 +92,12 @@ export function expiresAt({ open }: Pick<Chased, 'open'>, due: number): boolean 
   return open.some(({ dunning }) => dunning?.expireAt === due);
 }
 
+/** When an unpaid invoice is next charged again; null for never. */
+export function nextRetryAt({ open }: Pick<Chased, 'open'>): number | null {
+  const times = open.flatMap(({ retryAt }) => (retryAt === null ? [] : [retryAt]));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 /** When dunning next does something: retries, blocks or gives up. Infinity for never. */
 export function nextDunningAt({ overdue, open }: Chased): number {
   let next = Infinity;

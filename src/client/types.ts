@@ -3710,6 +3710,7 @@ export type Subscription = {
   priceListName: string;
   status: SubscriptionStatus;
   overdueState: OverdueState;
+  nextRetryAt: string | null;
   quantity: number;
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodStart: string;

@@ -394,6 +394,7 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     price_list_name: 'DEFAULT',
     status: 'active',
     overdue_state: 'clear',
+    next_retry_at: null,
     quantity: 1,
     current_period_start: periodStart,
     current_period_end: periodEnd,

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { iso } from '../../../ledger/kernel/iso.ts';
+import { nextRetryAt } from '../../../ledger/subscriptions/dunning.ts';
 import { phaseName } from '../../../ledger/subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { SubscriptionAction } from '../../subscriptions/subscriptions.ts';
@@ -99,6 +100,13 @@ export const Subscription = Type.Object({
   price_list_name: Type.String(),
   status: SubscriptionStatus,
   overdue_state: OverdueState,
+  next_retry_at: Nullable(
+    Type.String({
+      ...Timestamp,
+      description:
+        'When dunning next charges what is owed; null where it does not, or a charge is under way.',
+    }),
+  ),
   quantity: Type.Integer(),
   current_period_start: Timestamp,
   current_period_end: Timestamp,
@@ -128,6 +136,17 @@ export function toPause(
     : { kind: 'pause', resumesAt, keepInvoices };
 }
 
+/** What has ended by then is not charged, and a payment that is pending comes first. */
+function retryOf(subscription: SubscriptionRecord['subscription']): number | null {
+  const { status, cancelAt, waiting } = subscription;
+  const at = nextRetryAt(subscription);
+  const isOver =
+    status === 'canceled' ||
+    waiting !== null ||
+    (at !== null && cancelAt !== null && cancelAt <= at);
+  return isOver ? null : at;
+}
+
 export function fromSubscription(record: SubscriptionRecord): Static<typeof Subscription> {
   const { subscription, customerId, externalCustomerId, customerEmail } = record;
   const { plan, status, cancelAt } = subscription;
@@ -144,6 +163,7 @@ export function fromSubscription(record: SubscriptionRecord): Static<typeof Subs
     price_list_name: plan.priceListName,
     status,
     overdue_state: subscription.overdue,
+    next_retry_at: iso(retryOf(subscription)),
     quantity: plan.quantity,
     current_period_start: iso(subscription.periodStart),
     current_period_end: iso(subscription.periodEnd),

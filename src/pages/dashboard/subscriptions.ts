@@ -129,6 +129,7 @@ export function subscriptionPage(place: Place, view: SubscriptionView): Html {
     ],
     optional('Trial until', instant(place, subscription.trialEnd)),
     optional('Ends', instant(place, subscription.cancellationEffectiveAt)),
+    optional('Charged again', instant(place, subscription.nextRetryAt)),
     optional('Paused', instant(place, subscription.pausedAt)),
     optional('Resumes', instant(place, subscription.resumesAt)),
     optional('Ended', instant(place, subscription.endedAt)),
@@ -182,6 +183,11 @@ function timeline(place: Place, events: readonly Event[]): Html {
   });
 }
 
+function nextTryOf(place: Place, { nextRetryAt }: Subscription): Html | null {
+  if (nextRetryAt === null) return null;
+  return html`<br /><small class="muted">charged again ${instant(place, nextRetryAt)}</small>`;
+}
+
 /** Subscriptions that are not paid for, and what is owed. */
 export function dunningPage(
   place: Place,
@@ -215,7 +221,7 @@ export function dunningPage(
       subscription === null
         ? null
         : html`${link(place, `/subscriptions/${subscription.id}`, subscription.planName)}
-          ${stateOf(subscription)}`,
+          ${stateOf(subscription)} ${nextTryOf(place, subscription)}`,
       subscription === null
         ? invoice.customerId === null
           ? null

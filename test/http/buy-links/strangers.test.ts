@@ -66,6 +66,7 @@ test("a stranger's trial under the victim's address: the victim renews with the 
   expect(await club.subscription(victim.subscription_id)).toMatchObject({
     status: 'active',
     overdue_state: 'clear',
+    next_retry_at: null,
   });
   expect(await chargedTo(stranger.subscription_id)).toEqual(['0341 succeeded', '0341 failed']);
 });

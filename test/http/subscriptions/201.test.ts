@@ -21,6 +21,7 @@ test('with a card that is kept it is charged at once, for as many as are wanted'
     customer_id: customerId,
     status: 'active',
     overdue_state: 'clear',
+    next_retry_at: null,
     quantity: 3,
     metadata,
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { withdrawMandate } from '../../support/bank.ts';
 import { NUMBERS } from '../../support/means.ts';
+import { memberOf } from '../../dashboard/member.ts';
 import { portalOf } from '../portal/customer.ts';
 import { Club, DAY_MS, type Json, type Plan } from './subscribing.ts';
 
@@ -22,6 +23,35 @@ async function unpaid(plan: Plan): Promise<{ subscription: Json; failedAt: numbe
 }
 
 const days = (from: number, to: string): number => Math.round((Date.parse(to) - from) / DAY_MS);
+
+test('a subscription says when it is charged again, also in the dashboard', async () => {
+  const plan = await club.plan({ interval: 'year' });
+  const { subscription, failedAt } = await unpaid(plan);
+  const { id } = subscription;
+  const retryDay = async () => {
+    const { next_retry_at: at } = await club.subscription(id);
+    return at === null ? null : days(failedAt, at);
+  };
+  expect([subscription.next_retry_at, await retryDay()]).toEqual([null, 1]);
+  const { next_retry_at: next } = await club.subscription(id);
+  const member = await memberOf(club.shop.server);
+  for (const path of ['/dunning', `/subscriptions/${id}`]) {
+    expect(await member.read(path)).toContain(`datetime="${next}"`);
+  }
+  await club.advanceTo(failedAt + 15 * DAY_MS);
+  expect(await retryDay()).toBe(20);
+  await club.advanceTo(failedAt + 20 * DAY_MS);
+  expect(await retryDay()).toBe(null);
+});
+
+test('an end that comes first leaves nothing to charge again', async () => {
+  const plan = await club.plan({ interval: 'year' });
+  const { subscription, failedAt } = await unpaid(plan);
+  const { next_retry_at: at } = await club.subscription(subscription.id);
+  expect(days(failedAt, at)).toBe(1);
+  await club.act(subscription.id, 'cancel', { mode: 'immediate' });
+  expect((await club.subscription(subscription.id)).next_retry_at).toBe(null);
+});
 
 test('it is tried on days 1, 3, 7, 13 and 20, blocked on day 14 and over on day 21', async () => {
   const plan = await club.plan({ interval: 'year' });

@@ -22,6 +22,7 @@ test('it is active at once, and its allowance is there', async () => {
     price_id: plan.priceId,
     status: 'active',
     overdue_state: 'clear',
+    next_retry_at: null,
     price_list_name: 'DEFAULT',
     quantity: 1,
     trial_end: null,
@@ -100,6 +101,7 @@ test('a renewal is charged at the end of the period, and the allowance is given 
     anchor_at: subscription.anchor_at,
     status: 'active',
     overdue_state: 'clear',
+    next_retry_at: null,
   });
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true, balance: 10_000 });
   const payments = await club.payments(id);

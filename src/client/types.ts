@@ -708,8 +708,9 @@ export type Operations = {
   /**
    * Make an API key
    *
-   * For the organization and the mode of the key that asks. The key is in this answer and
-   * never again; nothing but a hash of it is kept.
+   * For the organization and the mode of the key that asks. In the dashboard an admin makes no
+   * live key with the scope `all`. The key is in this answer and never again; nothing but a
+   * hash of it is kept.
    */
   createApiKey: { args: [params?: ApiKeyCreate]; answer: ApiKeyWithText };
   /**

@@ -3,6 +3,7 @@
 // Holds: a key acts on keys only while it is live, judged in the transaction of what it does. So a
 // key that is being revoked makes no successor, and of two keys that revoke each other one stays.
 // A revocation is known on every node that answers before its own answer is sent.
+// An admin comes to no live key that may do what an owner may.
 // Does not: revoke what a revoked key has made.
 import { Elysia } from 'elysia';
 import { assert } from '../../../ledger/kernel/assert.ts';
@@ -19,6 +20,7 @@ import {
   holdKeys,
   isLive,
   type KeyRecord,
+  type KeyScope,
   listKeysOf,
   type NewKey,
   revokeKey,
@@ -74,7 +76,7 @@ const KEY_ONCE = 'The key is in this answer and never again; nothing but a hash 
 const CREATE = {
   operationId: 'createApiKey',
   summary: 'Make an API key',
-  description: `For the organization and the mode of the key that asks. ${KEY_ONCE}`,
+  description: `For the organization and the mode of the key that asks. In the dashboard an admin makes no live key with the scope \`all\`. ${KEY_ONCE}`,
   tag,
   body: ApiKeyCreate,
   bodyOptional: true,
@@ -134,6 +136,7 @@ function createKey(deps: Deps): Route {
     const expiresAt = expires === undefined ? null : timeOf(expires);
     if (expires !== undefined && expiresAt === null) return refuseInvalid([NO_TIME]);
     const scope = toScope(body);
+    if (!mayHold(principal, scope)) return refuse('forbidden', FOR_OWNERS);
     const made = { principal, operation: 'POST /api-keys', key, body };
     return make(deps, made, [], (sql, { now }) => {
       // Judged within the attempt: a retry may come after the key, made in time, has expired.
@@ -202,6 +205,7 @@ function rotateKey(deps: Deps): Route {
       if (replaced === undefined) return refusal('not_found', NO_SUCH_KEY);
       if (!isLive(replaced, now)) return refusal('invalid_state', 'this key has ended');
       const { name, scope } = replaced;
+      if (!mayHold(principal, scope)) return refusal('forbidden', FOR_OWNERS);
       const wanted = { name, scope, expiresAt: null, ...(overlapS === 0 && { replaced: id }) };
       const answered = await add(deps, sql, { principal, wanted, now });
       if (answered.status === 201) await expireKey(sql, { id, at: now + overlapS * 1000 });
@@ -283,6 +287,13 @@ const ENDED = 'the API key has been revoked or has expired';
 const ended = () => refuse('unauthorized', ENDED);
 
 const NOT_MADE: Answer = { ...refusal('unauthorized', ENDED), isKept: false };
+
+const FOR_OWNERS = 'an owner makes and rotates live keys with the scope all';
+
+/** Such a key makes owners and changes the processor, which an admin may not: nobody gets past its role by a key. */
+function mayHold({ scope: caller, mode }: OrganisationPrincipal, scope: KeyScope): boolean {
+  return caller !== 'admin' || mode === 'test' || scope !== 'all';
+}
 
 /** A member's session was looked up for this request. */
 function hasLive(held: Held, { actor }: OrganisationPrincipal, now: number): boolean {

@@ -28,7 +28,9 @@ const TEXT = `(() => {
           if (next && next.innerHTML !== part.innerHTML && !part.contains(document.activeElement) && !part.querySelector('details[open]')) part.replaceWith(next);
         }
       }
-    } catch {}
+    } catch {
+      // Away, signed out, or no page: what is shown stays, and the next time asks again.
+    }
     isAsking = false;
   }, EVERY_MS);
 })();`;

@@ -1,6 +1,7 @@
 // GET /decisions: by request id, event id, key and time; whose; and what is no question.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Fields, invalidAt, refusal, Setting, times } from '../metering/setting.ts';
+import { until } from '../../support/until.ts';
 
 let setting: Setting;
 beforeAll(async () => {
@@ -37,6 +38,13 @@ async function customerWith(amount: number, fields: Fields = {}): Promise<string
 
 const withId = (id: string) => ({ headers: { 'x-request-id': id } });
 const now = () => new Date().toISOString();
+
+/** After all that was recorded before it. */
+async function nextMillisecond(): Promise<string> {
+  const begun = now();
+  await until('the next millisecond', () => now() > begun);
+  return now();
+}
 
 test('by the request id that the caller sent, or that the refusal had', async () => {
   const customer = await customerWith(1);
@@ -140,9 +148,7 @@ test('by time: on both sides of the instant, newest first, and no more than aske
   for (const value of [1, 2]) await setting.track(customer, 'api', { value });
   await setting.check(customer, 'api', { value: 3 });
   await setting.server.flush();
-  await Bun.sleep(2);
-  const at = now();
-  await Bun.sleep(2);
+  const [at] = [await nextMillisecond(), await nextMillisecond()];
   for (const value of [4, 5, 6]) await setting.track(customer, 'api', { value });
   const values = async (query: Record<string, string | number>) => {
     const told = await ask({ customer_id: customer, at, ...query });

@@ -108,7 +108,7 @@ export async function insertKey(sql: Transaction, wanted: NewKey): Promise<strin
 }
 
 /** The last characters of a key, by which people tell it from others. */
-export function lastOf(key: string): string {
+function lastOf(key: string): string {
   return key.slice(-4);
 }
 

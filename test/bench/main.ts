@@ -12,6 +12,8 @@ import { runClient } from './client/client.ts';
 import { clientMarkdown } from './client/report.ts';
 import { runCluster } from './cluster/cluster.ts';
 import { clusterMarkdown, problemsOf } from './cluster/report.ts';
+import { COUNTS_STATEMENTS, runDashboard } from './dashboard/dashboard.ts';
+import { dashboardMarkdown } from './dashboard/report.ts';
 import { runLedger } from './ledger-alone/ledger.ts';
 import { ledgerMarkdown } from './ledger-alone/report.ts';
 import { runMemory } from './memory/memory.ts';
@@ -45,9 +47,20 @@ async function main(options: Options): Promise<boolean> {
   const closers = new Closers();
   try {
     say('starting PostgreSQL and Redis');
-    const stores = await openStores(closers);
+    const isWatched = options.alone === 'dashboard';
+    const stores = await openStores(closers, isWatched ? COUNTS_STATEMENTS : '');
     const machine = await describeMachine(stores);
-    const kinds = { memory, webhooks, renewals, peers, ledger, bins, cluster, client } as const;
+    const kinds = {
+      memory,
+      webhooks,
+      renewals,
+      peers,
+      ledger,
+      bins,
+      dashboard,
+      cluster,
+      client,
+    } as const;
     const kind = options.alone === null ? cases : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
@@ -145,6 +158,19 @@ async function bins({ options, stores, closers, machine }: Run): Promise<boolean
     json ? JSON.stringify({ machine, results }, null, 2) : binsMarkdown(results, machine),
   );
   return true;
+}
+
+async function dashboard({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { customers, json } = options;
+  const { signal } = aborting;
+  const rounds = 1 + options.rounds;
+  const taken = await runDashboard(stores, closers, { customers, rounds, signal, say });
+  console.log(
+    json
+      ? JSON.stringify({ machine, customers, taken }, null, 2)
+      : dashboardMarkdown(taken, { customers, machine }),
+  );
+  return taken.every(({ status }) => status === 200);
 }
 
 async function cluster({ options, stores, closers, machine }: Run): Promise<boolean> {

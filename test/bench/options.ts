@@ -9,6 +9,7 @@ const ALONE = [
   'peers',
   'ledger',
   'bins',
+  'dashboard',
   'cluster',
   'client',
 ] as const;
@@ -28,7 +29,7 @@ export interface Options {
   readonly cases: readonly Case[];
   /**
    * A million customers, deliveries, renewals, messages between nodes, the ledger alone, usage
-   * over time, many nodes, or the client; null for the cases.
+   * over time, the dashboard, many nodes, or the client; null for the cases.
    */
   readonly alone: (typeof ALONE)[number] | null;
   readonly parts: readonly Part[];
@@ -50,14 +51,14 @@ export interface Options {
   /** Of the client: calls while its memory is watched, and kills of the service. */
   readonly calls: number;
   readonly kills: number;
-  /** For the memory case and the webhooks. */
+  /** For the memory case, the webhooks and the dashboard. */
   readonly customers: number;
   readonly seconds: number;
 }
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--against COMMIT | --compare FILE] [--no-peers] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger, bins, cluster or client, which run alone
+  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger, bins, dashboard, cluster or client, which run alone
   --against  the service of another commit too, in turn with this one: what the change is
   --compare  the change since an earlier --json; --against is more exact
   --no-peers the service alone
@@ -65,7 +66,7 @@ export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--against COMM
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600; with webhooks, each pace: 10)
-  --customers  of the memory case (1000000)
+  --customers  of the memory case (1000000), of each organisation of the dashboard (100000; 2000 with --quick)
   --subscriptions  that renew (100000; 2000 with --quick)
   --calls    of the client while its memory is watched (10000000; 100000 with --quick)`;
 
@@ -112,7 +113,9 @@ export function parseOptions(args: string[]): Options {
     rounds: positive('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
     warmUpMs: values.quick ? 300 : 500,
     measureMs: (seconds ?? (values.quick ? 0.6 : 2)) * 1000,
-    customers: positive('--customers', values.customers) ?? 1_000_000,
+    customers:
+      positive('--customers', values.customers) ??
+      (alone === 'dashboard' ? (values.quick ? 2000 : 100_000) : 1_000_000),
     subscriptions:
       positive('--subscriptions', values.subscriptions) ?? (values.quick ? 2000 : 100_000),
     calls: positive('--calls', values.calls) ?? (values.quick ? 100_000 : 10_000_000),

@@ -5,6 +5,7 @@ import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
 import { aMember } from '../http/people/tab.ts';
 import { Shop } from '../payments/shop.ts';
 import { relayAll } from '../support/relayed.ts';
+import type { TestServer } from '../support/server.ts';
 
 export type Texts = {
   /** Of people and things: up to 255 characters. */
@@ -31,7 +32,7 @@ export const HOSTILE: Texts = {
 export const LONG: Texts = { name: 'Donau'.repeat(50), email: `${'a'.repeat(60)}@example.com` };
 
 /** Answered with a file. */
-const FILES: ReadonlySet<string> = new Set(['/audit-log.csv', '/invoices/:id/usage']);
+export const FILES: ReadonlySet<string> = new Set(['/audit-log.csv', '/invoices/:id/usage']);
 /** Of what a book has not: a processor is connected where a test brings a fake of one. */
 const ABSENT: ReadonlySet<string> = new Set(['/settings/processor/disconnect']);
 
@@ -47,7 +48,12 @@ export type Book = {
 
 type Ids = Readonly<Record<string, string>>;
 
-export async function makeBook(shop: Shop, { name, email }: Texts): Promise<Book> {
+/** Where a book is made: a `Shop`, or what else sells on a service. */
+export type Seller = Pick<Shop, 'checkout' | 'buy' | 'read'> & {
+  readonly server: Pick<TestServer, 'call' | 'sql' | 'organisation'>;
+};
+
+export async function makeBook(shop: Seller, { name, email }: Texts): Promise<Book> {
   const { server } = shop;
   const post = async (path: string, body: object = {}) => {
     const reply = await server.call('POST', path, { body });

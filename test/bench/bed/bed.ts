@@ -13,10 +13,11 @@ const LOG = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 
-export async function openStores(closers: Closers): Promise<Stores> {
+/** @param postgresSettings lines of the configuration of PostgreSQL, beside the service's own */
+export async function openStores(closers: Closers, postgresSettings = ''): Promise<Stores> {
   const dataDir = makeDataDir();
   closers.push(() => removeDataDir(dataDir));
-  allowManyConnections(dataDir);
+  allowManyConnections(dataDir, postgresSettings);
   const options = { databaseUrl: undefined, redisUrl: undefined, dataDir };
   const services = await openServices(options, LOG);
   closers.push(() => services.stop());

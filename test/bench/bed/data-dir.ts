@@ -14,10 +14,10 @@ export function makeDataDir(): string {
   return dataDir;
 }
 
-/** For PostgreSQL that several programs use at once. */
-export function allowManyConnections(dataDir: string): void {
+/** For PostgreSQL that several programs use at once. `more` are lines of its configuration. */
+export function allowManyConnections(dataDir: string, more = ''): void {
   const { directory } = prepareServiceAccount(dataDir);
-  writeFileSync(join(directory, 'postgres.local.conf'), POSTGRES_SETTINGS);
+  writeFileSync(join(directory, 'postgres.local.conf'), POSTGRES_SETTINGS + more);
 }
 
 export function removeDataDir(dataDir: string): void {

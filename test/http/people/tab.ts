@@ -11,15 +11,17 @@ import type { Reply, TestServer } from '../../support/server.ts';
 /** What a form sends; several values where several of its boxes are ticked. */
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
+type Service = Pick<TestServer, 'url'>;
+
 export class Tab {
-  readonly server: TestServer;
+  readonly server: Service;
   cookie: string | null;
   /** What it holds while it is at the identity provider. */
   away: string | null = null;
   /** The page that it shows. */
   page = '';
 
-  constructor(server: TestServer, cookie: string | null = null) {
+  constructor(server: Service, cookie: string | null = null) {
     this.server = server;
     this.cookie = cookie;
   }
@@ -81,7 +83,7 @@ export class Tab {
 }
 
 async function raw(
-  { url }: TestServer,
+  { url }: Service,
   method: string,
   path: string,
   { raw: body, headers }: { raw?: URLSearchParams; headers: Record<string, string> },
@@ -119,7 +121,10 @@ export async function aLink({ sql }: Pick<TestServer, 'sql'>, userId: string): P
 }
 
 /** A tab in which the user is signed in. */
-export async function signedIn(server: TestServer, user: Pick<Person, 'id'>): Promise<Tab> {
+export async function signedIn(
+  server: Service & Pick<TestServer, 'sql'>,
+  user: Pick<Person, 'id'>,
+): Promise<Tab> {
   const tab = new Tab(server);
   const reply = await tab.post(await aLink(server, user.id));
   expect([reply.status, tab.cookie]).toEqual([303, expect.any(String)]);

@@ -90,6 +90,7 @@ const TABLE: readonly (readonly [path: string, sees: string, acts?: string])[] =
   ['/settings',                                       'oasr'],
   ['/settings/organization',                          'oa',   'oa'],
   ['/settings/dunning',                               'oa',   'oa'],
+  ['/settings/branding',                              'oa',   'oa'],
   ['/settings/members',                               'oasr'],
   ['/settings/members/:id',                           'oa',   'oa'],
   ['/settings/members/:id/remove',                    'oa',   'oa'],

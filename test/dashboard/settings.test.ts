@@ -108,6 +108,25 @@ test('the organisation is changed; what is left empty is cleared', async () => {
   expect(refused.text).toContain('value="austria"');
 });
 
+test('the branding is changed; a colour that is none stands there again', async () => {
+  await member.act('/settings/branding', {
+    'branding.color': '#5B2A86',
+    'branding.support_email': 'help@acme.example',
+    'branding.support_url': '',
+  });
+  expect((await read('/organization')).branding).toEqual({
+    color: '#5b2a86',
+    logo_url: null,
+    support_email: 'help@acme.example',
+    support_url: null,
+  });
+  expect(await member.read('/settings')).toContain('#5b2a86');
+  const refused = await member.send('/settings/branding', { 'branding.color': 'red;}' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toMatch(/id="f-branding.color-error"/);
+  expect(refused.text).toContain('value="red;}"');
+});
+
 test('the schedule of dunning is drawn and changed', async () => {
   await member.act('/settings/dunning', {
     'dunning.retry_days': '2, 4,9',

@@ -1,6 +1,7 @@
 // The settings of an organisation, in one mode.
 import type { Organization, Seller } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
+import { brandingSection } from './branding.ts';
 import { dunningPicture } from './dunning.ts';
 import { button, code, facts, field, form, heading, section } from './parts.ts';
 import type { Place } from './place.ts';
@@ -43,7 +44,7 @@ export function settingsPage(place: Place, organization: Organization): Html {
     change('organization'),
   )}
   ${section('When a payment fails', dunningPicture(organization.dunning), change('dunning'))}
-  ${section('More', moreOf(place))}`;
+  ${brandingSection(organization, change('branding'))} ${section('More', moreOf(place))}`;
 }
 
 function moreOf(place: Place): Html {

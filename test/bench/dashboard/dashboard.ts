@@ -54,7 +54,7 @@ export async function runDashboard(
 
 type Ask = (asked: Asked) => Promise<{ readonly status: number; readonly bytes: number }>;
 
-export async function askerOf({ sql, organisation }: World, url: string): Promise<Ask> {
+async function askerOf({ sql, organisation }: World, url: string): Promise<Ask> {
   const owner = await aMember({ sql, organisation }, 'owner', {
     email: 'owner@example.com',
   });
@@ -75,7 +75,7 @@ export async function askerOf({ sql, organisation }: World, url: string): Promis
   };
 }
 
-export async function measure(
+async function measure(
   sql: Sql,
   { asked, rounds, ask }: { readonly asked: Asked; readonly rounds: number; readonly ask: Ask },
 ): Promise<Taken> {

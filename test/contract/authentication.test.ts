@@ -30,6 +30,8 @@ const OPEN = new Set([
   'GET /api/invoices/links/open/:token',
   // A script for merchants' pages.
   'GET /embed.js',
+  // Images for pages and mails: test/http/organization/branding.test.ts
+  'GET /logos/:hash',
   // Signed: test/processors/stripe/webhooks-taken.test.ts
   'POST /processors/stripe/:organization_id/:mode',
   'GET /sandbox/challenges/:key',

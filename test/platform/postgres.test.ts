@@ -32,6 +32,21 @@ const answers = (): Promise<boolean> =>
     },
   );
 
+// postgres.js asks for the types of arrays before the first query of a connection, and waits for
+// them nowhere. Unhandled, what that fails of would end the process.
+test('a connection that falls silent while it opens can be given up', async () => {
+  proxy.deafenAfter('pg_catalog.pg_type');
+  const silent = openPool(proxy.url, { max: 1, applicationName: 'a test' });
+  const asked = silent`select 1`.then(
+    () => 'answered',
+    (error: unknown) => (error as { code?: string }).code,
+  );
+  await until('it is asked for its types', () => proxy.silenced > 0);
+  await silent.end({ timeout: 0 });
+  expect(await asked).toBe('CONNECTION_DESTROYED');
+  proxy.thaw();
+});
+
 test('queries fail while nothing is behind it, without a storm of connections, and work again after it', async () => {
   expect(await Promise.all(Array.from({ length: POOL }, answers))).not.toContain(false);
   proxy.detach();

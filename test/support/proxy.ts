@@ -8,6 +8,10 @@ export type Proxy = {
   freeze(): void;
   /** Requests arrive, but no answer comes back. */
   deafen(): void;
+  /** A connection falls silent once its client sends this. */
+  deafenAfter(text: string): void;
+  /** How many have. */
+  readonly silenced: number;
   /** Nothing passes on open connections; new ones work. */
   silence(): void;
   thaw(): void;
@@ -28,8 +32,10 @@ export async function startProxy(target: string, next = () => target): Promise<P
   /** The connections to the server. */
   const answering = new Set<Socket>();
   let deaf = false;
+  let lastHeard: string | null = null;
   let detached = false;
   let accepted = 0;
+  let silenced = 0;
 
   function join(from: Socket, to: Socket): void {
     sockets.add(from);
@@ -51,6 +57,11 @@ export async function startProxy(target: string, next = () => target): Promise<P
     }
     const { hostname, port } = new URL(next());
     const upstream = connect(Number(port), hostname);
+    client.on('data', (chunk) => {
+      if (lastHeard === null || !chunk.includes(lastHeard)) return;
+      upstream.pause();
+      silenced += 1;
+    });
     join(client, upstream);
     join(upstream, client);
     answering.add(upstream);
@@ -73,12 +84,16 @@ export async function startProxy(target: string, next = () => target): Promise<P
       deaf = true;
       for (const socket of answering) socket.pause();
     },
+    deafenAfter(text) {
+      lastHeard = text;
+    },
     silence() {
       for (const socket of sockets) socket.pause();
     },
     thaw() {
       frozen = false;
       deaf = false;
+      lastHeard = null;
       for (const socket of sockets) socket.resume();
     },
     cut() {
@@ -90,6 +105,9 @@ export async function startProxy(target: string, next = () => target): Promise<P
     },
     attach() {
       detached = false;
+    },
+    get silenced() {
+      return silenced;
     },
     get accepted() {
       return accepted;

@@ -23,11 +23,20 @@ const EVERYWHERE = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json'];
 /** Run by one node, and in the long run by three nodes as well. */
 const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
 
+/** Of these, what is refused before it is known whose it is, or what any node reads alike. */
+const BY_ONE_NODE = new RegExp(
+  [
+    '^test/http/(?:people|audit-log|reports|annotations)/',
+    '^test/http/(?:admin|csv|documented|documents|openapi|processor-page)\\.',
+    '^test/http/edge/(?:answers|every-post|forms|hostile-strings|json|lenient|metadata|times|without-fields)\\.',
+  ].join('|'),
+);
+
 /** Flags of `bun test` whose value is the next argument. */
 const WITH_VALUE = new Set(['-t', '--test-name-pattern']);
 
 /** Long files without bounds of time and processes of their own: several at once. */
-const BESIDE_OTHERS = /^test\/(simulation|dashboard)\//;
+const BESIDE_OTHERS = /^test\/(simulation|dashboard|client|reconciliation)\/|\/(relay-)?planted\./;
 
 /** Relative to the root. */
 type Files = readonly string[];
@@ -124,7 +133,7 @@ function longOf(all: Files): readonly Suite[] {
   const long = all.filter((file) => file.endsWith(LONG));
   return [
     {
-      files: all.filter((file) => BY_THREE_NODES.test(file)),
+      files: all.filter((file) => BY_THREE_NODES.test(file) && !BY_ONE_NODE.test(file)),
       // A file keeps more than one processor busy by itself.
       workers: PROCESSORS,
       env: { TEST_NODES: '3' },

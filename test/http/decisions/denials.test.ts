@@ -139,7 +139,10 @@ test('where the caller sent no id that can be one, the answer has a new one', as
   ];
   const ids = replies.map(({ headers }) => headers.get('x-request-id')!);
   expect(ids).not.toContain('a b');
-  expect((await rowsOf(customer)).map((row) => row['request_ids'])).toEqual(ids.map((id) => [id]));
+  // Each node writes rows of its own: their order is not that of the calls.
+  const kept = (await rowsOf(customer)).map((row) => row['request_ids'] as string[]);
+  expect(kept.map(({ length }) => length)).toEqual([1, 1, 1]);
+  expect(kept.flat().toSorted()).toEqual(ids.toSorted());
   const allowed = await setting.check(customer, 'api', { value: 1 });
   expect(allowed.headers.get('x-request-id')).toBeNull();
 });

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './graph.ts';
-import { type Suite, WORKERS } from './suite.ts';
+import { type Suite, PROCESSORS } from './suite.ts';
 
 /** Files whose path begins so. */
 const ABOUT_MONEY: readonly string[] = [
@@ -69,7 +69,7 @@ export const isByStripe = (): boolean => process.env['TEST_PROCESSOR'] === 'stri
 export function byStripe(all: readonly string[]): Suite {
   return {
     files: all.filter((file) => ABOUT_MONEY.some((start) => file.startsWith(start))),
-    workers: WORKERS,
+    workers: PROCESSORS,
     env: { TEST_PROCESSOR: 'stripe' },
   };
 }

@@ -5,7 +5,7 @@ import { Glob } from 'bun';
 import { byStripe, isByStripe, withoutSandboxOnly } from './by-stripe.ts';
 import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
-import { PROCESSORS, WORKERS, type Suite } from './suite.ts';
+import { PROCESSORS, type Suite } from './suite.ts';
 
 /** It runs for long, or needs the machine for itself. */
 const LONG = '.long.test.ts';
@@ -86,7 +86,7 @@ function suitesOf(mode: Mode, graph: Graph): readonly Suite[] {
   const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
   const short = all.filter((file) => !file.endsWith(LONG));
   if (mode.kind === 'long') return longOf(all);
-  const suite = { files: filesOf(mode, { all, short, graph }), workers: WORKERS };
+  const suite = { files: filesOf(mode, { all, short, graph }), workers: PROCESSORS };
   return [isByStripe() ? withoutSandboxOnly(suite) : suite];
 }
 

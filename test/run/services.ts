@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { connectionsOf } from '../../src/fleet.ts';
 import { openServices, type Services } from '../../src/platform/embedded/services.ts';
-import { WORKERS } from './suite.ts';
+import { PROCESSORS } from './suite.ts';
 
 /** The most nodes of a cluster that one file starts. */
 const NODES_MAX = 3;
@@ -58,7 +58,7 @@ export async function openThrowAway(dataDir: string): Promise<Services> {
         databaseUrl: process.env['TEST_DATABASE_URL'],
         redisUrl: process.env['TEST_REDIS_URL'],
         dataDir,
-        connectionsMax: WORKERS * connectionsOf(NODES_MAX),
+        connectionsMax: PROCESSORS * connectionsOf(NODES_MAX),
       },
       LOG,
     );

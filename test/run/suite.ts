@@ -4,9 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './graph.ts';
 
+/** Files at the same time: beside each runs its database, so more only wait for one another. */
 export const PROCESSORS = availableParallelism();
-/** One more than there are processors, because a file sometimes waits for its database. */
-export const WORKERS = PROCESSORS + 1;
 
 /** The durations of the slow files, so that they start first. `--update-timings` writes it. */
 const KEPT = join(import.meta.dir, 'timings.json');

@@ -1,6 +1,12 @@
 import { assert } from '../kernel/assert.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
-import type { BillingReason, InvoiceLineDraft, OpenInvoice, PaymentOrder } from './subscription.ts';
+import type {
+  BillingReason,
+  InvoiceLineDraft,
+  OpenInvoice,
+  PaymentOrder,
+  Plan,
+} from './subscription.ts';
 import { owesUsage, usageLines } from './usage-billing.ts';
 
 /**
@@ -16,6 +22,8 @@ type Bill = {
   readonly cause: string;
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineDraft[];
+  /** Whose periods they are, if not those of the present plan. */
+  readonly plan?: Plan;
   readonly periodStart: number;
   readonly periodEnd: number;
   readonly at: number;
@@ -64,6 +72,7 @@ export function bill(
   const invoice = {
     id: invoiceId,
     reason,
+    productId: (what.plan ?? plan).productId,
     currency: plan.currency,
     lines,
     periodStart,

@@ -89,6 +89,7 @@ export function changePlan(
     cause: `change ${plan.priceId} ${plan.quantity} ${at}`,
     reason: 'subscription_update',
     lines,
+    plan,
     periodStart: at,
     periodEnd: end,
     at,

@@ -263,6 +263,8 @@ export type UsageLineDraft = {
 export type InvoiceDraft = {
   readonly id: string;
   readonly reason: BillingReason;
+  /** Of the plan whose periods it bills: of the new one, where it bills a change. */
+  readonly productId: string;
   readonly currency: string;
   readonly lines: readonly InvoiceLineDraft[];
   readonly periodStart: number;

@@ -30,6 +30,7 @@ export type OwedBySubscription = {
     readonly externalCustomerId: string | null;
   };
   readonly productId: string;
+  /** Of what it bills: of another product, where that is a change. */
   readonly productName: string;
   readonly clientReferenceId: string | null;
   /** As sent with the checkout that began the subscription; without one, the customer's own. */
@@ -65,12 +66,13 @@ export async function lockSubscriptionFollowups(
     select f.id, f.kind, f.at, f.data, s.id as "subscriptionId", s.organisation_id as "organisationId", s.mode,
       jsonb_build_object('id', c.id, 'name', c.name, 'email', c.email, 'externalCustomerId', c.external_customer_id)
         as customer,
-      p.id as "productId", p.name as "productName", s.client_reference_id as "clientReferenceId", s.metadata,
+      p.id as "productId", coalesce(i.name, p.name) as "productName", s.client_reference_id as "clientReferenceId", s.metadata,
       case when o.id is null then c.external_customer_id else o.external_customer_id end as "externalCustomerId"
     from followups f
     join subscriptions s on s.id = f.subscription_id
     join customers c on c.id = s.customer_id
     join products p on p.id = s.product_id
+    left join products i on i.id = (f.data -> 'invoice' ->> 'productId')::uuid
     left join checkouts o on o.id = s.payment_link_id
     where f.subscription_id = any(${sorted}::uuid[]) and ${isAlive(sql)}
     order by f.at, (f.data -> 'payment' ->> 'attempt')::int desc nulls last, f.kind = 'overdue', f.kind, f.id`;

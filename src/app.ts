@@ -50,6 +50,7 @@ import { productRoutes } from './http/routes/products.ts';
 import { reportRoutes } from './http/routes/reports.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { spendCapRoutes } from './http/routes/spend-cap.ts';
+import { subscriptionPreviewRoutes } from './http/routes/subscription-previews.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
 import { usageRoutes } from './http/routes/usage.ts';
@@ -159,6 +160,7 @@ export function createApp(deps: AppDeps) {
     paymentRoutes(deps),
     reportRoutes(deps),
     subscriptionRoutes(deps),
+    subscriptionPreviewRoutes(deps),
     invoiceRoutes({ ...deps, usageCsv, appUrl: settings.appUrl }),
     invoiceLinkRoutes(deps),
     portalTokenRoutes(deps),

@@ -33,6 +33,7 @@ import type {
   SubscriptionOrder,
   Subscription,
 } from '../subscriptions/subscription.ts';
+import { type PreviewOutcome, decidePreview } from '../subscriptions/preview.ts';
 import { type UpcomingInvoice, decideUpcoming, upcomingAt } from '../subscriptions/upcoming.ts';
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
@@ -102,14 +103,39 @@ export function upcomingInvoice(
       const billing = actor.billing.durable;
       const at = upcomingAt(billing, id, context.now);
       if (at === null) return null;
-      const spans = [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
-        if (durable === undefined || durable.spans.length === 0) return [];
-        const then = { ...session.contexts.ofMeter(actor, meter), now: at };
-        return billableSpans(meter, advanced(then, durable));
-      });
-      return decideUpcoming({ ...context, now: at, spans }, billing, { id, asOf: context.now });
+      const then = { ...context, now: at, spans: durableSpans(session, actor, at) };
+      return decideUpcoming(then, billing, { id, asOf: context.now });
     },
   );
+}
+
+/** What a command would answer, bill and do now, by what is durable. Nothing is written. */
+export function previewCommand(
+  session: OwnershipSession,
+  customerId: string,
+  asked: { readonly id: string; readonly command: Command },
+): Promise<PreviewOutcome> {
+  return session.executor.read(
+    () => session.store.actorOf(customerId),
+    (actor) => {
+      const context = session.contexts.ofSubscriptions(actor);
+      const spans = durableSpans(session, actor, context.now);
+      return decidePreview({ ...context, spans }, actor.billing.durable, asked);
+    },
+  );
+}
+
+/** The spans of the customer's meters as they are at a time, if nothing more is recorded. */
+function durableSpans(
+  session: OwnershipSession,
+  actor: Actor,
+  at: number,
+): readonly BillableSpan[] {
+  return [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
+    if (durable === undefined || durable.spans.length === 0) return [];
+    const then = { ...session.contexts.ofMeter(actor, meter), now: at };
+    return billableSpans(meter, advanced(then, durable));
+  });
 }
 
 async function decide<T>(

@@ -10,6 +10,7 @@ import type { NewSubscription } from '../subscriptions/start.ts';
 import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
 import type { ShownSpendCap } from '../actor/spend-cap.ts';
 import type { SpendCap, Subscription } from '../subscriptions/subscription.ts';
+import type { PreviewOutcome } from '../subscriptions/preview.ts';
 import type { UpcomingInvoice } from '../subscriptions/upcoming.ts';
 import type { Router } from './router.ts';
 
@@ -91,6 +92,11 @@ export class SubscriptionsApi {
   /** What its next invoice would bill as of now; null where it has ended. */
   upcoming(customerId: string, id: string): Promise<UpcomingInvoice | null> {
     return this.#router.run(slotOf(customerId), 'upcomingInvoice', customerId, id);
+  }
+
+  /** What a command would answer, bill and do now. Nothing is written. */
+  preview(customerId: string, id: string, command: Command): Promise<PreviewOutcome> {
+    return this.#router.run(slotOf(customerId), 'previewCommand', customerId, { id, command });
   }
 
   /** Replaces the customer's spend cap, or removes it. */

@@ -14,6 +14,7 @@ import { recordOne, type UsageItem } from '../actor/recording.ts';
 import {
   commandSubscription,
   findSubscription,
+  previewCommand,
   startSubscription,
   upcomingInvoice,
 } from '../actor/subscriptions.ts';
@@ -48,6 +49,7 @@ const OPS = {
   startSubscription,
   commandSubscription,
   findSubscription,
+  previewCommand,
   upcomingInvoice,
   setSpendCap,
   findSpendCap,

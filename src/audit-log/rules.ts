@@ -2,12 +2,12 @@
 //
 // Who reads it: the edge, once for each route.
 // Holds: an operation that is not listed here is logged, whoever calls it. Reads are told by their
-// names (`getMeter`, `listMeters`); a test compares them with the methods of all routes.
+// names (`getMeter`, `previewTrialEnd`); a test compares them with the methods of all routes.
 // Does not: log what an application does for its customers all day with a key (ROUTINE). It changes
 // neither what is sold, nor who may come in, nor where money goes; the events tell of it, and a row
 // for each would bury the others. A user who does the same is logged.
 
-const READ = /^(?:get|list|download|print|stream)[A-Z]/;
+const READ = /^(?:get|list|download|preview|print|stream)[A-Z]/;
 
 const ROUTINE: ReadonlySet<string> = new Set([
   'checkEntitlement',

@@ -452,6 +452,46 @@ export type Operations = {
    */
   endTrial: { args: [id: string]; answer: Subscription };
   /**
+   * Preview a change of a subscription
+   *
+   * What the change would bill and do if it were made now, by the same decision. Nothing is
+   * written, nothing is charged. What the change would refuse is refused here, but that its
+   * payment fails.
+   *
+   * The lines are those of its invoice; a cheaper plan makes none where no usage is owed, and
+   * `credited` comes off the next invoices. `subscription` is what it would be then; where it
+   * `waitsForPayment`, after that payment. Until the change is made the remaining time goes on
+   * passing, and usage is added: ask again when it matters.
+   */
+  previewSubscriptionChange: {
+    args: [id: string, params: SubscriptionChange];
+    answer: SubscriptionPreview;
+  };
+  /**
+   * Preview the cancellation of a subscription
+   *
+   * What it would bill at once and do, as the preview of a change: `immediate` bills the usage
+   * that is left. At the end of the period nothing is billed now: `/upcoming-invoice` has what
+   * is billed then.
+   */
+  previewSubscriptionCancel: {
+    args: [id: string, params?: SubscriptionCancel];
+    answer: SubscriptionPreview;
+  };
+  /**
+   * Preview the resume of a subscription
+   *
+   * Whether it goes on in the paid period, or begins a new one with its payment, as the
+   * preview of a change.
+   */
+  previewSubscriptionResume: { args: [id: string]; answer: SubscriptionPreview };
+  /**
+   * Preview the end of a trial
+   *
+   * What the first paid period would bill if it began now, as the preview of a change.
+   */
+  previewTrialEnd: { args: [id: string]; answer: SubscriptionPreview };
+  /**
    * Bill a customer
    *
    * Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.
@@ -4003,6 +4043,30 @@ export type SubscriptionPause = {
   resumesAt?: string;
   /** Whether periods go on and leave draft invoices, which nobody charges. */
   keepInvoices?: boolean;
+};
+
+export type SubscriptionPreview = {
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** As those of an invoice, without ids. None where nothing would be billed. */
+  lines: UpcomingInvoiceLine[];
+  /** A decimal, with exactly the decimals of its currency. */
+  subtotal: string;
+  /** A decimal, with exactly the decimals of its currency. */
+  discountTotal: string;
+  /** A decimal, with exactly the decimals of its currency. */
+  taxTotal: string;
+  /** A decimal, with exactly the decimals of its currency. */
+  total: string;
+  /** What is charged at once. */
+  amountDue: string;
+  /** What comes back as credit for later invoices. */
+  credited: string;
+  /** Whether it takes effect with the payment of `amountDue`, and not without. */
+  waitsForPayment: boolean;
+  subscription: Subscription;
+  /** When it was reckoned: by the millisecond. */
+  asOf: string;
 };
 
 export type SubscriptionStatus = 'active' | 'paused' | 'canceled';

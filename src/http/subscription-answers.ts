@@ -4,8 +4,10 @@ import { unreachable } from '../../ledger/kernel/assert.ts';
 import type {
   SubscriptionAction,
   SubscriptionActionReply,
+  SubscriptionPreviewReply,
 } from '../subscriptions/subscriptions.ts';
 import { type Answer, answer, refusal, refusedField } from './idempotency/idempotency.ts';
+import { fromPreview } from './wire/subscription-previews.ts';
 import { fromSubscription } from './wire/subscriptions.ts';
 
 export const NOT_FOR_SALE = 'is of a product that is archived or unpublished';
@@ -17,17 +19,33 @@ export function actAnswer(
   reply: SubscriptionActionReply,
   kind: SubscriptionAction['kind'],
 ): Answer {
+  if (reply.kind === 'done') return answer(200, fromSubscription(reply.record));
+  return reply.kind === 'payment_failed'
+    ? refusal('payment_failed', reply.message)
+    : refusedAnswer(reply, kind);
+}
+
+/** Refused as the action is. */
+export function previewAnswer(
+  reply: SubscriptionPreviewReply,
+  kind: SubscriptionAction['kind'],
+): Answer {
+  return reply.kind === 'previewed'
+    ? answer(200, fromPreview(reply.preview))
+    : refusedAnswer(reply, kind);
+}
+
+function refusedAnswer(
+  reply: Exclude<SubscriptionPreviewReply, { readonly kind: 'previewed' }>,
+  kind: SubscriptionAction['kind'],
+): Answer {
   switch (reply.kind) {
-    case 'done':
-      return answer(200, fromSubscription(reply.record));
     case 'not_found':
       return refusal('not_found', 'no such subscription');
     case 'price_not_found':
       return refusal('not_found', 'no such recurring price');
     case 'invalid_state':
       return refusal('invalid_state', stateMessage(kind, reply.legal));
-    case 'payment_failed':
-      return refusal('payment_failed', reply.message);
     case 'currency_mismatch':
       return refusedField('price_id', 'is in another currency');
     case 'not_for_sale':

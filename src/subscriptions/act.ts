@@ -19,14 +19,22 @@ import type {
 
 const YEAR_MS = 366 * 86_400_000;
 
-type ActDeps = SubscriptionsDeps & Pick<Subscriptions, 'due'>;
+export type ActDeps = SubscriptionsDeps & Pick<Subscriptions, 'due'>;
 
-export async function act(
+/** What the ledger is asked to decide, with the subscription as it was found. */
+type Asked = {
+  readonly kind: 'asked';
+  readonly found: SubscriptionRecord;
+  readonly command: Command;
+};
+
+/** Before an action is done or previewed: what was due by now is done, as its alarm does it. */
+export async function askedFor(
   deps: ActDeps,
   target: Target,
   wanted: SubscriptionAction,
-): Promise<SubscriptionActionReply> {
-  const { sql, ledger, billing } = deps;
+): Promise<Asked | { readonly kind: 'not_found' | ActionRefused['refused'] }> {
+  const { sql } = deps;
   const found = await findSubscription(sql, target.scope, target.id);
   if (found === null) return { kind: 'not_found' };
   const { customerId } = found;
@@ -40,7 +48,20 @@ export async function act(
     await deps.due(target.scope, { customerId, id });
   }
   const command = await commandOf(deps, found, wanted);
-  if ('refused' in command) return { kind: command.refused };
+  return 'refused' in command ? { kind: command.refused } : { kind: 'asked', found, command };
+}
+
+export async function act(
+  deps: ActDeps,
+  target: Target,
+  wanted: SubscriptionAction,
+): Promise<SubscriptionActionReply> {
+  const { sql, ledger, billing } = deps;
+  const asked = await askedFor(deps, target, wanted);
+  if (asked.kind !== 'asked') return asked;
+  const { command, found } = asked;
+  const { customerId } = found;
+  const { id } = found.subscription;
   const outcome = await ledger.subscriptions.command(customerId, id, command);
   await billing.carryOut(id);
   const record = must(await findSubscription(sql, target.scope, id), 'a subscription');

@@ -15,6 +15,7 @@ import { makeInvoiceVoid, payInvoice } from '../invoices/actions.ts';
 import { methodHinted, methodReturned, replaceMethod } from './methods.ts';
 import { allowancesOf } from './plans.ts';
 import { settlePayment } from './settling.ts';
+import { previewAction } from './preview.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 type Asked = SoldProduct & { readonly subscriptionId: string };
@@ -39,6 +40,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
   return {
     create: (scope, wish) => createSubscription(all, scope, wish),
     act: (target, wanted) => act({ ...all, due }, target, wanted),
+    preview: (target, wanted) => previewAction({ ...all, due }, target, wanted),
     replaceMethod: (scope, change) => replaceMethod(all, scope, change),
     methodReturned: (scope, change) => methodReturned(all, scope, change),
     methodHinted: (scope, key) => methodHinted(all, scope, key),

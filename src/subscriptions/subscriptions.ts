@@ -2,6 +2,7 @@
 // get.
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { Action } from '../../ledger/subscriptions/transitions.ts';
+import type { NewInvoiceLine } from '../invoices/issue.ts';
 import type { Instrument, Processor } from '../processors/processor.ts';
 import type { Changed, InvoiceRecord } from '../records/invoices.ts';
 import type { PaymentMethodRecord } from '../records/payment-methods.ts';
@@ -37,6 +38,12 @@ export type SubscriptionAction =
   /** null: as it is. */
   | { readonly kind: 'change'; readonly priceId: string | null; readonly quantity: number | null };
 
+/** An action that may move money at once. */
+export type PreviewedAction = Extract<
+  SubscriptionAction,
+  { kind: 'change' | 'cancel' | 'resume' | 'end_trial' }
+>;
+
 /** Which subscription; with `customerId`, only if it is that customer's. */
 export type Target = { readonly scope: Tenant; readonly id: string; readonly customerId?: string };
 
@@ -54,6 +61,27 @@ export type SubscriptionActionReply =
         | 'quantity_too_large'
         | 'resumes_at_out_of_range';
     };
+
+/** What an action would bill and do if it were done now. */
+export type PreviewRecord = {
+  readonly currency: string;
+  /** None where it makes no invoice. */
+  readonly lines: readonly NewInvoiceLine[];
+  readonly total: bigint;
+  /** What is charged at once. */
+  readonly amountDue: bigint;
+  /** What comes back as credit for later invoices. */
+  readonly credited: bigint;
+  /** Whether it takes effect with its payment, and not without. */
+  readonly waits: boolean;
+  /** As it is then: after that payment, where it waits for one. */
+  readonly record: SubscriptionRecord;
+  readonly asOf: Date;
+};
+
+export type SubscriptionPreviewReply =
+  | { readonly kind: 'previewed'; readonly preview: PreviewRecord }
+  | Exclude<SubscriptionActionReply, { readonly kind: 'done' | 'payment_failed' }>;
 
 export type MethodReply =
   | { readonly kind: 'saved'; readonly method: PaymentMethodRecord }
@@ -84,6 +112,8 @@ export type PayReply =
 export type Subscriptions = {
   create(scope: Tenant, wish: SubscriptionInput): Promise<CreateReply>;
   act(target: Target, act: SubscriptionAction): Promise<SubscriptionActionReply>;
+  /** Nothing is written but what was due by now, which its alarm would write. */
+  preview(target: Target, act: PreviewedAction): Promise<SubscriptionPreviewReply>;
   /**
    * Replaces the payment method of all subscriptions of the customer. Unpaid invoices are retried.
    */

@@ -2,12 +2,10 @@
 // numbers of an invoice.
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import { draftedLines, usagePricesOf } from '../invoices/drafted-lines.ts';
 import type { NewInvoiceLine } from '../invoices/issue.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
-import { listProductNames } from '../records/products.ts';
 import type { SubscriptionRecord } from '../records/subscriptions.ts';
-import { listMeterNames } from '../records/usage-prices.ts';
+import { namedLines } from './named-lines.ts';
 
 export type UpcomingRecord = {
   readonly currency: string;
@@ -25,18 +23,14 @@ export async function findUpcoming(
   { customerId, subscription }: Pick<SubscriptionRecord, 'customerId' | 'subscription'>,
 ): Promise<UpcomingRecord | null> {
   const { id, plan } = subscription;
+  const { productId } = plan;
   const upcoming = await ledger.subscriptions.upcoming(customerId, id);
   if (upcoming === null) return null;
   const { currency, lines, total, covers } = upcoming;
-  const [products, meters] = await Promise.all([
-    listProductNames(sql, scope, [plan.productId]),
-    listMeterNames(sql, usagePricesOf(lines)),
-  ]);
-  const product = products.get(plan.productId) ?? plan.planName;
-  const draft = { currency, lines, periodStart: covers.start, periodEnd: covers.end };
+  const draft = { productId, currency, lines, periodStart: covers.start, periodEnd: covers.end };
   return {
     currency,
-    lines: draftedLines(draft, { product, meters }),
+    lines: await namedLines(sql, scope, draft),
     total,
     periodEnd: new Date(upcoming.periodEnd),
     asOf: new Date(upcoming.asOf),

@@ -8,9 +8,12 @@ import { bodiless, keyless, type Refusals, withKey } from './refusing.ts';
 const ACTIONS = ['change', 'cancel', 'uncancel', 'pause', 'resume', 'end-trial'] as const;
 type Action = (typeof ACTIONS)[number];
 
+const PREVIEWED = ['change', 'cancel', 'resume', 'end-trial'] as const;
+
 const QUANTITY = { quantity: 2 };
 
 const routeOf = (action: Action): string => `post /subscriptions/{id}/${action}`;
+const previewOf = (action: Action): string => `${routeOf(action)}/preview`;
 
 export const SUBSCRIPTION_ROUTES = [
   'get /subscriptions',
@@ -18,6 +21,7 @@ export const SUBSCRIPTION_ROUTES = [
   'get /subscriptions/{id}/upcoming-invoice',
   'post /subscriptions',
   ...ACTIONS.map(routeOf),
+  ...PREVIEWED.map(previewOf),
 ];
 
 /** The names under which the routes execute a key. */
@@ -52,6 +56,10 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
   const post = (call: Call) => server.call('POST', '/subscriptions', call);
   const unknown = { customer_id: active, product_id: active };
   const actions = ACTIONS.map((action) => [routeOf(action), refusalsOf(setting, action)]);
+  const previews = PREVIEWED.map((action) => [
+    previewOf(action),
+    refusalsOfPreview(setting, action),
+  ]);
   return {
     'get /subscriptions': {
       ...closed('GET', '/subscriptions'),
@@ -85,7 +93,7 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
         return post(withKey('start', { ...body, ...QUANTITY }));
       },
     },
-    ...(Object.fromEntries(actions) as Record<string, Refusals>),
+    ...(Object.fromEntries([...actions, ...previews]) as Record<string, Refusals>),
   };
 }
 
@@ -114,6 +122,29 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
     idempotency_in_progress: () => ids.busy.get(operationOf(action))!,
     idempotency_key_reused: (): Promise<Reply> =>
       send(ids.ended, withKey('act', given)).then(() => send(ids.paused, withKey('act', given))),
+  };
+}
+
+/** As the action, but that nothing is charged and no key is kept. */
+function refusalsOfPreview(setting: Setting, action: Action): Refusals {
+  const { server } = setting.club.shop;
+  const at = (id: string): string => `/subscriptions/${id}/${action}/preview`;
+  const body = action === 'change' ? QUANTITY : undefined;
+  const send = (id: string, call: Call = body === undefined ? {} : { body }) =>
+    server.call('POST', at(id), call);
+  return {
+    ...keyless(
+      () => server,
+      'POST',
+      () => at(setting.active),
+    ),
+    ...bodiless((call) => send(setting.active, call)),
+    not_found: () => send('x'),
+    invalid_state: async () => {
+      if (action !== 'cancel') return send(setting.ended);
+      await setting.club.post(`/subscriptions/${setting.debited}/change`, QUANTITY);
+      return send(setting.debited);
+    },
   };
 }
 

@@ -7,12 +7,14 @@ import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
 import type { Storage } from '../../ledger/storage.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type {
+  InvoiceDraft,
   Plan,
   PlanAllowance,
   Settlement,
   Subscription,
 } from '../../ledger/subscriptions/subscription.ts';
 import { timers } from '../../src/platform/clock.ts';
+import type { PreviewOutcome } from '../../ledger/subscriptions/preview.ts';
 import type { UpcomingInvoice } from '../../ledger/subscriptions/upcoming.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { carryOut } from '../simulation/carry-out.ts';
@@ -40,8 +42,20 @@ const TENANT = { organisationId: ids.next(), mode: 'test' } as const;
 const LEASE_MS = 1e12;
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** What a command was to do, and what it did. */
+export type Done = {
+  readonly command: Command;
+  readonly preview: PreviewOutcome;
+  readonly kind: string;
+  /** With those of what was due before it. */
+  readonly made: readonly InvoiceDraft[];
+  readonly subscription: Subscription;
+  readonly isDeclined: boolean;
+};
+
 export class SoldWorld {
   now: number;
+  readonly done: Done[] = [];
   /** Whether the customer's card is declined. */
   isDeclined = false;
   readonly db: Database;
@@ -122,13 +136,19 @@ export class SoldWorld {
     return row.subscription;
   }
 
+  /** What is done by hand is previewed before. */
   async do(command: Command): Promise<string> {
-    const { kind } = await this.#ledger.subscriptions.command(
-      this.#customerId,
-      this.#subscriptionId,
-      command,
-    );
+    const { subscriptions } = this.#ledger;
+    const of = [this.#customerId, this.#subscriptionId, command] as const;
+    const known = new Set(this.db.invoices.values().map(({ invoice }) => invoice.id));
+    const preview = command.kind === 'tick' ? null : await subscriptions.preview(...of);
+    const { kind } = await subscriptions.command(...of);
     await this.#carryOut();
+    if (preview === null) return kind;
+    const { subscription, isDeclined } = this;
+    const invoices = this.db.invoices.values().map(({ invoice }) => invoice);
+    const made = invoices.filter(({ id }) => !known.has(id));
+    this.done.push({ command, preview, kind, made, subscription, isDeclined });
     return kind;
   }
 

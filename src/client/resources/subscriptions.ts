@@ -11,14 +11,22 @@ export const subscriptions = {
   upcomingInvoice: 'getUpcomingInvoice',
   /** Change the price or the quantity of a subscription. */
   change: 'changeSubscription',
+  /** Preview a change of a subscription. */
+  previewChange: 'previewSubscriptionChange',
   /** Cancel a subscription. */
   cancel: 'cancelSubscription',
+  /** Preview the cancellation of a subscription. */
+  previewCancel: 'previewSubscriptionCancel',
   /** Take back a scheduled cancellation. */
   uncancel: 'uncancelSubscription',
   /** Pause a subscription. */
   pause: 'pauseSubscription',
   /** Resume a subscription. */
   resume: 'resumeSubscription',
+  /** Preview the resume of a subscription. */
+  previewResume: 'previewSubscriptionResume',
   /** End a trial now. */
   endTrial: 'endTrial',
+  /** Preview the end of a trial. */
+  previewEndTrial: 'previewTrialEnd',
 } as const satisfies Table;

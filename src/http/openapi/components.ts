@@ -46,6 +46,7 @@ import * as products from '../wire/products.ts';
 import * as rollover from '../wire/rollover.ts';
 import * as security from '../wire/security.ts';
 import * as spendCap from '../wire/spend-cap.ts';
+import * as subscriptionPreviews from '../wire/subscription-previews.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
 import * as testClock from '../wire/test-clock.ts';
 import * as usageEvents from '../wire/usage-events.ts';
@@ -94,6 +95,7 @@ const MODULES: readonly object[] = [
   security,
   subscriptionPayloads,
   spendCap,
+  subscriptionPreviews,
   subscriptions,
   testClock,
   common,

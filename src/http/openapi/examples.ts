@@ -6,6 +6,7 @@ import { DECISIONS } from './decision-example.ts';
 import { INVOICE, UPCOMING_INVOICE } from './invoice-examples.ts';
 import { ORGANIZATION } from './organization-examples.ts';
 import { PEOPLE } from './people-examples.ts';
+import { SUBSCRIPTION, SUBSCRIPTION_PREVIEW } from './subscription-examples.ts';
 import { PAYOUT } from './payout-example.ts';
 import { OVERVIEW } from './overview-example.ts';
 import { USAGE_EVENTS, USAGE_SERIES } from './usage-examples.ts';
@@ -39,6 +40,7 @@ import { PortalToken } from '../wire/portal-tokens.ts';
 import { ProcessorAccount } from '../wire/processors.ts';
 import { Price, Product } from '../wire/products.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
+import { SubscriptionPreview } from '../wire/subscription-previews.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 import { UsagePrice } from '../wire/usage-prices.ts';
 import { UsageEvents } from '../wire/usage-events.ts';
@@ -381,35 +383,8 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     created_at: AT,
     settled_at: AT,
   }),
-  of(Subscription, {
-    id: SAMPLE.subscriptionId,
-    bundle_id: SAMPLE.bundleId,
-    customer_id: customerId,
-    external_customer_id: externalCustomerId,
-    customer_email: email,
-    product_id: SAMPLE.productId,
-    price_id: SAMPLE.priceId,
-    plan_name: 'pro-monthly',
-    phase_name: 'pro-monthly-evergreen',
-    price_list_name: 'DEFAULT',
-    status: 'active',
-    overdue_state: 'clear',
-    next_retry_at: null,
-    quantity: 1,
-    current_period_start: periodStart,
-    current_period_end: periodEnd,
-    anchor_at: periodStart,
-    trial_end: null,
-    cancel_at_period_end: false,
-    cancellation_effective_at: null,
-    canceled_at: null,
-    ended_at: null,
-    paused_at: null,
-    resumes_at: null,
-    keep_invoices: false,
-    metadata,
-    created_at: periodStart,
-  }),
+  of(Subscription, SUBSCRIPTION),
+  of(SubscriptionPreview, SUBSCRIPTION_PREVIEW),
   of(Invoice, INVOICE),
   of(UpcomingInvoice, UPCOMING_INVOICE),
   of(PortalToken, {

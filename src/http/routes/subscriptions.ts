@@ -39,6 +39,8 @@ import {
   SubscriptionCreate,
   SubscriptionPause,
   SubscriptionStatus,
+  toCancel,
+  toChange,
   toPause,
 } from '../wire/subscriptions.ts';
 import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
@@ -289,16 +291,11 @@ function readUpcoming({ edge, sql, ledger }: SubscriptionRoutesDeps): Route {
 }
 
 function changeOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(CHANGE, (call) => {
-    const priceId = call.body.price_id?.toLowerCase() ?? null;
-    return actOnce(deps, call, { kind: 'change', priceId, quantity: call.body.quantity ?? null });
-  });
+  return deps.edge.organisation(CHANGE, (call) => actOnce(deps, call, toChange(call.body)));
 }
 
 function cancelOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(CANCEL, (call) =>
-    actOnce(deps, call, { kind: 'cancel', mode: call.body?.mode ?? 'at_period_end' }),
-  );
+  return deps.edge.organisation(CANCEL, (call) => actOnce(deps, call, toCancel(call.body)));
 }
 
 function uncancelOne(deps: SubscriptionRoutesDeps): Route {

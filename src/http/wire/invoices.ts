@@ -143,7 +143,8 @@ export const UpcomingInvoiceLine = Type.Union([UpcomingPlainLine, UpcomingUsageL
   discriminator: 'type',
 });
 
-export const UpcomingInvoice = Type.Object({
+/** What an invoice that is not made would say. */
+export const BILLED = {
   currency: Currency,
   lines: Type.Array(UpcomingInvoiceLine, {
     description: 'As those of an invoice, without ids. None where nothing would be billed.',
@@ -152,6 +153,10 @@ export const UpcomingInvoice = Type.Object({
   discount_total: Total,
   tax_total: Total,
   total: Total,
+};
+
+export const UpcomingInvoice = Type.Object({
+  ...BILLED,
   period_end: Type.String({ ...Timestamp, description: 'When it is billed, if nothing changes.' }),
   as_of: Type.String({ ...Timestamp, description: 'What was recorded by then is in it.' }),
 });
@@ -272,7 +277,18 @@ export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<type
 }
 
 export function fromUpcoming(upcoming: UpcomingRecord): Static<typeof UpcomingInvoice> {
-  const { currency, lines, total } = upcoming;
+  return {
+    ...fromBilled(upcoming),
+    period_end: upcoming.periodEnd.toISOString(),
+    as_of: upcoming.asOf.toISOString(),
+  };
+}
+
+export function fromBilled({
+  currency,
+  lines,
+  total,
+}: Pick<UpcomingRecord, 'currency' | 'lines' | 'total'>) {
   return {
     currency,
     lines: lines.map((line) =>
@@ -282,8 +298,6 @@ export function fromUpcoming(upcoming: UpcomingRecord): Static<typeof UpcomingIn
     discount_total: formatMoney(0n, currency),
     tax_total: formatMoney(0n, currency),
     total: formatMoney(total, currency),
-    period_end: upcoming.periodEnd.toISOString(),
-    as_of: upcoming.asOf.toISOString(),
   };
 }
 

@@ -125,6 +125,19 @@ export const Subscription = Type.Object({
   created_at: Timestamp,
 });
 
+export function toChange({
+  price_id: priceId,
+  quantity,
+}: Static<typeof SubscriptionChange>): Extract<SubscriptionAction, { kind: 'change' }> {
+  return { kind: 'change', priceId: priceId?.toLowerCase() ?? null, quantity: quantity ?? null };
+}
+
+export function toCancel(
+  body: Static<typeof SubscriptionCancel> = {},
+): Extract<SubscriptionAction, { kind: 'cancel' }> {
+  return { kind: 'cancel', mode: body.mode ?? 'at_period_end' };
+}
+
 /** The pause that a body asks for. */
 export function toPause(
   body: Static<typeof SubscriptionPause> = {},

@@ -25,13 +25,13 @@ const LEDGER_FACE = [
   'ledger/kernel/**',
   'ledger/metering/{grants,meter,span,usage-price}.ts',
   'ledger/payments/{charge,dispute,payment,pricing,refund}.ts',
-  'ledger/subscriptions/{commands,dunning,rating,subscription,transitions,upcoming}.ts',
+  'ledger/subscriptions/{commands,dunning,preview,rating,subscription,transitions,upcoming}.ts',
 ];
 /** The decisions, as actors call them. */
 const DECISIONS = [
   'ledger/metering/**',
   'ledger/payments/**',
-  'ledger/subscriptions/{commands,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
+  'ledger/subscriptions/{commands,preview,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [

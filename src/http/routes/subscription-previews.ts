@@ -1,0 +1,94 @@
+// What an action on a subscription would bill and do: refused as the action is, and nothing is done.
+import { Elysia } from 'elysia';
+import { tenantOf } from '../../../ledger/kernel/tenant.ts';
+import type { PreviewedAction, Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import type { Edge } from '../edge/edge.ts';
+import { respond } from '../idempotency/idempotency.ts';
+import { previewAnswer } from '../subscription-answers.ts';
+import { SubscriptionPreview } from '../wire/subscription-previews.ts';
+import {
+  SubscriptionCancel,
+  SubscriptionChange,
+  toCancel,
+  toChange,
+} from '../wire/subscriptions.ts';
+
+export type SubscriptionPreviewRoutesDeps = {
+  readonly edge: Edge;
+  readonly subscriptions: Pick<Subscriptions, 'preview'>;
+};
+
+const PREVIEW = {
+  tag: 'Subscriptions',
+  params: { id: 'The id of the subscription.' },
+  idempotent: false,
+  answers: { 200: SubscriptionPreview },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const CHANGE = {
+  ...PREVIEW,
+  operationId: 'previewSubscriptionChange',
+  summary: 'Preview a change of a subscription',
+  description: [
+    'What the change would bill and do if it were made now, by the same decision. Nothing is written, nothing is charged. What the change would refuse is refused here, but that its payment fails.',
+    'The lines are those of its invoice; a cheaper plan makes none where no usage is owed, and `credited` comes off the next invoices. `subscription` is what it would be then; where it `waits_for_payment`, after that payment. Until the change is made the remaining time goes on passing, and usage is added: ask again when it matters.',
+  ].join('\n\n'),
+  body: SubscriptionChange,
+} as const;
+
+const CANCEL = {
+  ...PREVIEW,
+  operationId: 'previewSubscriptionCancel',
+  summary: 'Preview the cancellation of a subscription',
+  description:
+    'What it would bill at once and do, as the preview of a change: `immediate` bills the usage that is left. At the end of the period ' +
+    'nothing is billed now: `/upcoming-invoice` has what is billed then.',
+  body: SubscriptionCancel,
+  bodyOptional: true,
+} as const;
+
+const RESUME = {
+  ...PREVIEW,
+  operationId: 'previewSubscriptionResume',
+  summary: 'Preview the resume of a subscription',
+  description:
+    'Whether it goes on in the paid period, or begins a new one with its payment, as the preview of a change.',
+} as const;
+
+const END_TRIAL = {
+  ...PREVIEW,
+  operationId: 'previewTrialEnd',
+  summary: 'Preview the end of a trial',
+  description: 'What the first paid period would bill if it began now, as the preview of a change.',
+} as const;
+
+export function subscriptionPreviewRoutes({ edge, subscriptions }: SubscriptionPreviewRoutesDeps) {
+  const answer = async ({ principal, params: { id } }: Asked, act: PreviewedAction) =>
+    respond(
+      previewAnswer(await subscriptions.preview({ scope: tenantOf(principal), id }, act), act.kind),
+    );
+  return new Elysia()
+    .post(
+      '/subscriptions/:id/change/preview',
+      ...edge.organisation(CHANGE, (call) => answer(call, toChange(call.body))),
+    )
+    .post(
+      '/subscriptions/:id/cancel/preview',
+      ...edge.organisation(CANCEL, (call) => answer(call, toCancel(call.body))),
+    )
+    .post(
+      '/subscriptions/:id/resume/preview',
+      ...edge.organisation(RESUME, (call) => answer(call, { kind: 'resume' })),
+    )
+    .post(
+      '/subscriptions/:id/end-trial/preview',
+      ...edge.organisation(END_TRIAL, (call) => answer(call, { kind: 'end_trial' })),
+    );
+}
+
+type Asked = {
+  readonly principal: OrganisationPrincipal;
+  readonly params: { readonly id: string };
+};

@@ -38,6 +38,12 @@ export class Member {
     return this.tab.post(this.base + path, { ...hidden, ...fields });
   }
 
+  /** Sends the form of a page that asks once more; the page that it leads to. */
+  async confirm({ text }: Pick<Reply, 'text'>, path: string): Promise<Reply> {
+    const to = this.base + path;
+    return this.tab.open(placeOf(await this.tab.post(to, hiddenOf(text, to, []))));
+  }
+
   /** Sends a form that is not refused; the page that it leads to. */
   async act(path: string, fields: Fields = {}, from = path): Promise<Reply> {
     const reply = await this.send(path, fields, from);

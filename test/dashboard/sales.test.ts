@@ -234,13 +234,14 @@ test('each action on a subscription is offered where it is legal, and does it', 
   expect(await offered()).toEqual(['change', 'pause', 'uncancel', 'cancel']);
   await member.act(`${at}/uncancel`);
   expect((await read(at)).cancel_at_period_end).toBe(false);
-  await member.act(`${at}/change`, { price_id: data[0].price_id, quantity: '2' });
+  const change = { price_id: data[0].price_id, quantity: '2' };
+  await member.confirm(await member.act(`${at}/change`, change), `${at}/change`);
   expect((await read(at)).quantity).toBe(2);
   const refused = await member.send(`${at}/pause`, { resumes_at: '2001-01-01T00:00' });
   expect(refused.text).toContain('value="2001-01-01T00:00"');
   await member.act(`${at}/pause`);
   expect(await offered()).toEqual(['pause', 'resume', 'cancel']);
-  expect(await member.read(`${at}/resume`)).toContain('nothing is');
+  expect(await member.read(`${at}/resume`)).toContain('nothing is charged now');
   await member.act(`${at}/resume`);
   await member.act(`${at}/cancel`, { mode: 'immediate' });
   expect((await read(at)).status).toBe('canceled');

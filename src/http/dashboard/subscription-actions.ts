@@ -1,18 +1,19 @@
 // What is done with a subscription: a page for each action, which shows what will be.
 import type { Action } from '../../../ledger/subscriptions/transitions.ts';
-import type { Tollhouse } from '../../client/index.ts';
+import { type Tollhouse, TollhouseError } from '../../client/index.ts';
 import type { OperationId } from '../../client/operations.ts';
 import {
   cancelPage,
   changePage,
+  changePreviewPage,
   endTrialPage,
   notNow,
   pausePage,
-  type Preview,
   resumePage,
+  type Subject,
   uncancelPage,
 } from '../../pages/dashboard/subscription-forms.ts';
-import type { Html } from '../../pages/html.ts';
+import { Html } from '../../pages/html.ts';
 import type { DashboardPage, Visit } from './page.ts';
 import { standingOf, upcomingOf } from './subscriptions.ts';
 import { given, Typed } from './typed.ts';
@@ -26,7 +27,10 @@ type ActionPage = {
   readonly path: string;
   readonly title: string;
   readonly operation: OperationId;
-  readonly show: (visit: Visit, preview: Preview) => Html | Promise<Html>;
+  /** What says beforehand what it does; null where no money moves. */
+  readonly previewed: OperationId | null;
+  readonly show: (visit: Visit, subject: Subject) => Html | Promise<Html>;
+  /** `Html` is shown at once: what it would do. */
   readonly run: (visit: Visit, typed: Typed, id: string) => Promise<unknown>;
 };
 
@@ -38,7 +42,12 @@ const ACTION_PAGES: readonly ActionPage[] = [
     path: 'cancel',
     title: 'Cancel a subscription',
     operation: 'cancelSubscription',
-    show: ({ place }, preview) => cancelPage(place, preview),
+    previewed: 'previewSubscriptionCancel',
+    show: async ({ api, place }, subject) => {
+      const { id } = subject.subscription;
+      const atOnce = await api.subscriptions.previewCancel(id, { mode: 'immediate' });
+      return cancelPage(place, subject, atOnce);
+    },
     run: (visit, typed, id) => {
       const mode = typed.choice('mode', MODES);
       return visit.api.subscriptions.cancel(id, given({ mode }), once(visit));
@@ -49,7 +58,8 @@ const ACTION_PAGES: readonly ActionPage[] = [
     path: 'uncancel',
     title: 'Take a cancellation back',
     operation: 'uncancelSubscription',
-    show: ({ place }, preview) => uncancelPage(place, preview),
+    previewed: null,
+    show: ({ place }, subject) => uncancelPage(place, subject),
     run: (visit, _typed, id) => visit.api.subscriptions.uncancel(id, once(visit)),
   },
   {
@@ -57,7 +67,8 @@ const ACTION_PAGES: readonly ActionPage[] = [
     path: 'pause',
     title: 'Pause a subscription',
     operation: 'pauseSubscription',
-    show: ({ place }, preview) => pausePage(place, preview),
+    previewed: null,
+    show: ({ place }, subject) => pausePage(place, subject),
     run: (visit, typed, id) => {
       const resumesAt = typed.time('resumes_at');
       const keepInvoices = typed.isTicked('keep_invoices');
@@ -69,7 +80,9 @@ const ACTION_PAGES: readonly ActionPage[] = [
     path: 'resume',
     title: 'Resume a subscription',
     operation: 'resumeSubscription',
-    show: ({ place }, preview) => resumePage(place, preview),
+    previewed: 'previewSubscriptionResume',
+    show: async ({ api, place }, subject) =>
+      resumePage(place, subject, await api.subscriptions.previewResume(subject.subscription.id)),
     run: (visit, _typed, id) => visit.api.subscriptions.resume(id, once(visit)),
   },
   {
@@ -77,7 +90,13 @@ const ACTION_PAGES: readonly ActionPage[] = [
     path: 'end-trial',
     title: 'End a trial',
     operation: 'endTrial',
-    show: ({ place }, preview) => endTrialPage(place, preview),
+    previewed: 'previewTrialEnd',
+    show: async ({ api, place }, subject) =>
+      endTrialPage(
+        place,
+        subject,
+        await api.subscriptions.previewEndTrial(subject.subscription.id),
+      ),
     run: (visit, _typed, id) => visit.api.subscriptions.endTrial(id, once(visit)),
   },
   {
@@ -85,43 +104,64 @@ const ACTION_PAGES: readonly ActionPage[] = [
     path: 'change',
     title: 'Change a subscription',
     operation: 'changeSubscription',
-    show: async ({ api, place }, preview) =>
-      changePage(place, preview, await plansOf(api, preview.price?.currency)),
-    run: (visit, typed, id) => {
+    previewed: 'previewSubscriptionChange',
+    show: async ({ api, place }, subject) =>
+      changePage(place, subject, await plansOf(api, subject.price?.currency)),
+    run: async (visit, typed, id) => {
+      const { api, form, place } = visit;
       const fields = given({ priceId: typed.text('price_id'), quantity: typed.number('quantity') });
-      return visit.api.subscriptions.change(id, fields, once(visit));
+      if (!form.has('preview')) return api.subscriptions.change(id, fields, once(visit));
+      const [subject, preview] = await Promise.all([
+        subjectOf(api, id),
+        api.subscriptions.previewChange(id, fields),
+      ]);
+      const { priceId, quantity } = preview.subscription;
+      const chosen = { price_id: priceId, quantity: String(quantity) };
+      return changePreviewPage(place, subject, { preview, fields: chosen });
     },
   },
 ];
 
 export const SUBSCRIPTION_ACTION_PAGES: readonly DashboardPage[] = ACTION_PAGES.map(
-  ({ action, path, title, operation, show, run }) => ({
+  ({ action, path, title, operation, previewed, show, run }) => ({
     path: `/subscriptions/:id/${path}`,
     title,
     section: 'subscriptions',
-    needs: ['getSubscription', 'getProduct', operation],
+    needs: ['getSubscription', 'getProduct', operation, ...(previewed === null ? [] : [previewed])],
     show: async (visit) => {
       const { api, place, params } = visit;
       const { id = '' } = params;
-      const { subscription, actions } = await standingOf(api, id);
-      if (!actions.includes(action)) return notNow(place, subscription, title);
-      const [product, upcoming] = await Promise.all([
-        api.products.retrieve(subscription.productId),
-        upcomingOf(api, id),
-      ]);
-      const price = product.prices.find((each) => each.id === subscription.priceId) ?? null;
-      return show(visit, { subscription, product, price, upcoming });
+      const subject = await subjectOf(api, id);
+      const refused = () => notNow(place, subject.subscription, title);
+      if (!subject.actions.includes(action)) return refused();
+      try {
+        return await show(visit, subject);
+      } catch (error) {
+        // It may have become illegal since.
+        if (error instanceof TollhouseError && error.type === 'invalid_state') return refused();
+        throw error;
+      }
     },
     act: {
       needs: [operation],
       run: async (visit) => {
         const { id = '' } = visit.params;
-        await run(visit, new Typed(visit), id);
-        return { to: `/subscriptions/${id}`, notice: 'changed' };
+        const done = await run(visit, new Typed(visit), id);
+        return done instanceof Html ? done : { to: `/subscriptions/${id}`, notice: 'changed' };
       },
     },
   }),
 );
+
+async function subjectOf(api: Tollhouse, id: string) {
+  const [{ subscription, actions }, upcoming] = await Promise.all([
+    standingOf(api, id),
+    upcomingOf(api, id),
+  ]);
+  const product = await api.products.retrieve(subscription.productId);
+  const price = product.prices.find((each) => each.id === subscription.priceId) ?? null;
+  return { subscription, actions, product, price, upcoming };
+}
 
 /** Every plan that it may change to, in its own currency. */
 async function plansOf(api: Tollhouse, currency: string | undefined) {

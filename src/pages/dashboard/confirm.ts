@@ -16,12 +16,13 @@ export type Question = {
   /** It cannot be undone. */
   readonly isGrave?: boolean;
   readonly fields?: readonly (Html | null)[];
+  readonly hidden?: Readonly<Record<string, string>>;
 };
 
 export function confirmPage(place: Place, of: Question): Html {
   const { title, under = null, text, submit, to = place.path, back } = of;
-  const { isGrave = false, fields = [] } = of;
+  const { isGrave = false, fields = [], hidden = {} } = of;
   return html`${heading(title, { under, actions: [button(place, back, 'Leave it')] })}
   ${typeof text === 'string' ? html`<p>${text}</p>` : text}
-  ${form(place, { to, submit, isGrave, fields })}`;
+  ${form(place, { to, submit, isGrave, fields, hidden })}`;
 }

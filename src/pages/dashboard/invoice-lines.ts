@@ -1,17 +1,18 @@
-// The lines of an invoice, made or upcoming. A line of usage says what makes up its amount.
+// The lines of an invoice, made, upcoming or previewed. A line of usage says what makes up its amount.
 import { parseMoney } from '../../../ledger/kernel/money.ts';
-import type { Invoice, UpcomingInvoice } from '../../client/types.ts';
+import type { Invoice, SubscriptionPreview, UpcomingInvoice } from '../../client/types.ts';
 import { showExact } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import { partsOf } from '../usage-parts.ts';
 import { day, money, quantity, table } from './parts.ts';
 import type { Place } from './place.ts';
 
-type Line = (Invoice | UpcomingInvoice)['lines'][number];
+type Billed = Invoice | UpcomingInvoice | SubscriptionPreview;
+type Line = Billed['lines'][number];
 
 export function lineTable(
   place: Place,
-  { lines, currency }: Pick<Invoice | UpcomingInvoice, 'lines' | 'currency'>,
+  { lines, currency }: Pick<Billed, 'lines' | 'currency'>,
 ): Html {
   return table({
     caption: 'Lines',

@@ -1,13 +1,21 @@
 // What is done with a subscription: each page says what will be, before it is done.
-import type { Price, Product, Subscription, UpcomingInvoice } from '../../client/types.ts';
+import type {
+  Price,
+  Product,
+  Subscription,
+  SubscriptionPreview,
+  UpcomingInvoice,
+} from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { per } from '../checkout/summary.ts';
 import { confirmPage } from './confirm.ts';
-import { checkbox, field, heading, instant, link, money, select } from './parts.ts';
+import { checkbox, field, heading, instant, link, money, section, select } from './parts.ts';
 import type { Place } from './place.ts';
+import { previewOf } from './subscription-preview.ts';
 import { upcomingOf } from './subscriptions.ts';
 
-export type Preview = {
+/** What is acted on, as it is. */
+export type Subject = {
   readonly subscription: Subscription;
   /** What it bills next, as it is; null where it has ended. */
   readonly upcoming: UpcomingInvoice | null;
@@ -25,21 +33,35 @@ export function notNow(place: Place, subscription: Subscription, title: string):
     <p>${link(place, backOf(subscription), 'Back to the subscription')}</p>`;
 }
 
-export function cancelPage(place: Place, { subscription, upcoming }: Preview): Html {
+export function cancelPage(
+  place: Place,
+  { subscription, upcoming }: Subject,
+  atOnce: SubscriptionPreview,
+): Html {
   const { currentPeriodEnd, planName } = subscription;
   return confirmPage(place, {
     title: `Cancel ${planName}`,
-    text: html`<p>
-        At the end of the period the customer keeps it until ${instant(place, currentPeriodEnd)},
-        and it can be taken back until then. At once it ends now: what it gives is gone, nothing is
-        paid back, and usage that was not billed yet is billed.
-      </p>
-      ${
-        upcoming === null
-          ? null
-          : html`<h2>What would be billed next, as it is</h2>
-              ${upcomingOf(place, upcoming)}`
-      }`,
+    text: html`${section(
+      'At the end of the period',
+      html`<p>
+          Nothing is charged now. The customer keeps it until ${instant(place, currentPeriodEnd)},
+          and it can be taken back until then. Usage that was not billed by then is billed then.
+        </p>
+        ${
+          upcoming === null
+            ? null
+            : html`<p>What would be billed next, as it is:</p>
+                ${upcomingOf(place, upcoming)}`
+        }`,
+    )}
+    ${section(
+      'At once',
+      html`<p>
+          It ends now: what it gives is gone, nothing is paid back, and usage that was not billed
+          yet is billed.
+        </p>
+        ${previewOf(place, subscription, atOnce)}`,
+    )}`,
     submit: 'Cancel the subscription',
     isGrave: true,
     back: backOf(subscription),
@@ -56,7 +78,7 @@ export function cancelPage(place: Place, { subscription, upcoming }: Preview): H
   });
 }
 
-export function uncancelPage(place: Place, { subscription, price }: Preview): Html {
+export function uncancelPage(place: Place, { subscription, price }: Subject): Html {
   return confirmPage(place, {
     title: 'Take the cancellation back',
     text: html`<p>
@@ -67,7 +89,7 @@ export function uncancelPage(place: Place, { subscription, price }: Preview): Ht
   });
 }
 
-export function pausePage(place: Place, { subscription }: Preview): Html {
+export function pausePage(place: Place, { subscription }: Subject): Html {
   return confirmPage(place, {
     title: `Pause ${subscription.planName}`,
     text: `At once the customer may no longer use what it gives. What is overdue goes on being collected.`,
@@ -90,41 +112,71 @@ export function pausePage(place: Place, { subscription }: Preview): Html {
   });
 }
 
-export function resumePage(place: Place, { subscription, price }: Preview): Html {
-  const { currentPeriodEnd, planName } = subscription;
-  const isPaid = Date.parse(currentPeriodEnd) > place.now;
+export function resumePage(
+  place: Place,
+  { subscription }: Subject,
+  preview: SubscriptionPreview,
+): Html {
   return confirmPage(place, {
-    title: `Resume ${planName}`,
-    text: isPaid
-      ? html`<p>
-          The period is paid until ${instant(place, currentPeriodEnd)}: it goes on, and nothing is
-          charged now.
-        </p>`
-      : html`<p>
-          The paid period is over: a new one begins with its payment${costOf(price)}, times
-          ${subscription.quantity}. Declined, it stays paused.
-        </p>`,
+    title: `Resume ${subscription.planName}`,
+    text: html`<p>
+        ${
+          preview.waitsForPayment
+            ? 'A new period begins with its payment. Declined, it stays paused.'
+            : 'It goes on at once, and nothing is charged now.'
+        }
+      </p>
+      ${previewOf(place, subscription, preview)}`,
     submit: 'Resume',
     back: backOf(subscription),
   });
 }
 
-export function endTrialPage(place: Place, { subscription, price }: Preview): Html {
+export function endTrialPage(
+  place: Place,
+  { subscription }: Subject,
+  preview: SubscriptionPreview,
+): Html {
   return confirmPage(place, {
     title: 'End the trial',
     text: html`<p>
-      It is free until ${instant(place, subscription.trialEnd)}. The first paid period begins now,
-      and is charged${costOf(price)}, times ${subscription.quantity}.
-    </p>`,
+        It is free until ${instant(place, subscription.trialEnd)}. The first paid period begins now,
+        and is charged.
+      </p>
+      ${previewOf(place, subscription, preview)}`,
     submit: 'End the trial and charge',
     isGrave: true,
     back: backOf(subscription),
   });
 }
 
+/** The plan that is chosen, and what the change to it would do. */
+export function changePreviewPage(
+  place: Place,
+  { subscription }: Subject,
+  chosen: {
+    readonly preview: SubscriptionPreview;
+    readonly fields: Readonly<Record<string, string>>;
+  },
+): Html {
+  const { preview, fields } = chosen;
+  const then = preview.subscription;
+  return confirmPage(place, {
+    title: `Change ${subscription.planName}`,
+    text: html`<p>
+        From ${subscription.quantity} of ${subscription.planName} to ${then.quantity} of
+        ${then.planName}.
+      </p>
+      ${previewOf(place, subscription, preview)}`,
+    submit: 'Change it',
+    back: backOf(subscription),
+    hidden: fields,
+  });
+}
+
 export function changePage(
   place: Place,
-  { subscription, product, price }: Preview,
+  { subscription, product, price }: Subject,
   plans: readonly { readonly product: Product; readonly price: Price }[],
 ): Html {
   const nameOf = (
@@ -145,7 +197,8 @@ export function changePage(
         charged for the new one: a dearer plan begins with its payment and not without, a cheaper
         one leaves a credit for the next invoices. Another interval begins a new period.
       </p>`,
-    submit: 'Change it',
+    submit: 'See what it would bill',
+    hidden: { preview: 'true' },
     back: backOf(subscription),
     fields: [
       select(place, {

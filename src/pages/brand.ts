@@ -127,21 +127,21 @@ function readable(color: Rgb, grounds: readonly Rgb[], towards: Rgb): Rgb {
   return towards;
 }
 
-function variables(palette: Palette): string {
+function variables(palette: Palette, on: string): string {
   const { fill, fillOver, onFill, fillLine, accent, accentOver, soft } = palette;
   const line = fillLine === null ? 'transparent' : hex(fillLine);
   return (
-    `:root{--fill:${hex(fill)};--fill-over:${hex(fillOver)};--on-fill:${hex(onFill)};--fill-line:${line};` +
+    `${on}{--fill:${hex(fill)};--fill-over:${hex(fillOver)};--on-fill:${hex(onFill)};--fill-line:${line};` +
     `--accent:${hex(accent)};--accent-over:${hex(accentOver)};--soft:${hex(soft)}}`
   );
 }
 
-/** null for our own look. */
-export function brandSheet({ color }: Pick<Brand, 'color'>): Stylesheet | null {
+/** null for our own look. `on`: a selector of ours, for a page of which only a part has the look. */
+export function brandSheet({ color }: Pick<Brand, 'color'>, on = ':root'): Stylesheet | null {
   const parsed = color === null ? null : parseColor(color);
   if (parsed === null) return null;
-  const light = variables(paletteOf(parsed, LIGHT));
-  const dark = variables(paletteOf(parsed, DARK));
+  const light = variables(paletteOf(parsed, LIGHT), on);
+  const dark = variables(paletteOf(parsed, DARK), on);
   return styled(`@media screen{${light}}@media screen and (prefers-color-scheme:dark){${dark}}`);
 }
 

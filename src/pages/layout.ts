@@ -1,5 +1,6 @@
 // The layout of every page: one response, nothing loaded but a merchant's logo (brand.ts), and no
-// script but in a merchant's frame (embed/frame.ts) and in the dashboard (dashboard/live.ts).
+// script but in a merchant's frame (embed/frame.ts) and in the dashboard (dashboard/live.ts,
+// dashboard/preview-script.ts).
 import { type Brand, brandSheet } from './brand.ts';
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';
@@ -28,14 +29,16 @@ export type Layout = {
   readonly script?: Script | null;
   /** Whose page it is; ours where it is left out. */
   readonly brand?: Brand;
+  /** A selector of ours: the part that has its look, where it is not all of the page. */
+  readonly brandOn?: string;
 };
 
 /** An empty icon: without one a browser requests it from the server. */
 const ICON = 'data:,';
 
 export function layout(of: Layout): Page {
-  const { title, body, stylesheet, script = null, brand = null } = of;
-  const own = brand === null ? null : brandSheet(brand);
+  const { title, body, stylesheet, script = null, brand = null, brandOn } = of;
+  const own = brand === null ? null : brandSheet(brand, brandOn);
   const stylesheets = own === null ? [stylesheet] : [stylesheet, own];
   // No style has text of a merchant in it, and escaping would change it.
   const styles = stylesheets.map(({ css }) => new Html(`<style>${css}</style>`));

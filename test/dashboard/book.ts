@@ -4,6 +4,7 @@
 import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
 import { aMember } from '../http/people/tab.ts';
 import { Shop } from '../payments/shop.ts';
+import { png } from '../support/images.ts';
 import { relayAll } from '../support/relayed.ts';
 import type { TestServer } from '../support/server.ts';
 
@@ -61,6 +62,8 @@ export async function makeBook(shop: Seller, { name, email }: Texts): Promise<Bo
     return reply.json;
   };
   await server.call('PATCH', '/organization', { body: { name, seller: { name } } });
+  const logo = { data: png(240, 60).toString('base64') };
+  await server.call('PUT', '/organization/logo', { body: logo });
   const meter = await post('/meters', {
     slug: 'api-calls',
     name,

@@ -44,6 +44,16 @@ export class Member {
     return this.tab.open(placeOf(await this.tab.post(to, hiddenOf(text, to, []))));
   }
 
+  /** The same of a form with a file. */
+  async upload(path: string, file: File, fields: Fields = {}): Promise<Reply> {
+    const hidden = hiddenOf(await this.read(path), this.base + path, Object.keys(fields));
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...hidden, ...fields }))
+      form.append(name, String(value));
+    form.append('data', file);
+    return this.tab.upload(this.base + path, form);
+  }
+
   /** Sends a form that is not refused; the page that it leads to. */
   async act(path: string, fields: Fields = {}, from = path): Promise<Reply> {
     const reply = await this.send(path, fields, from);

@@ -91,6 +91,8 @@ const TABLE: readonly (readonly [path: string, sees: string, acts?: string])[] =
   ['/settings/organization',                          'oa',   'oa'],
   ['/settings/dunning',                               'oa',   'oa'],
   ['/settings/branding',                              'oa',   'oa'],
+  ['/settings/branding/logo',                         'oa',   'oa'],
+  ['/settings/branding/logo/remove',                  'oa',   'oa'],
   ['/settings/members',                               'oasr'],
   ['/settings/members/:id',                           'oa',   'oa'],
   ['/settings/members/:id/remove',                    'oa',   'oa'],

@@ -2,7 +2,9 @@
 import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { OperationId } from '../../client/operations.ts';
 import type { Tollhouse } from '../../client/index.ts';
+import type { Brand } from '../../pages/brand.ts';
 import type { Html } from '../../pages/html.ts';
+import type { Script } from '../../pages/layout.ts';
 import type { NoticeName } from '../../pages/dashboard/notices.ts';
 import type { Place } from '../../pages/dashboard/place.ts';
 import type { RiskyAction } from '../../people/step-up.ts';
@@ -23,12 +25,23 @@ export type Visit = {
   readonly query: URLSearchParams;
   /** What a POST sent, without the token and the key; empty on GET. */
   readonly form: URLSearchParams;
+  /** The bytes that a POST uploaded to a page that takes a file; null for none. */
+  readonly file: Uint8Array | null;
   /** The key of the form, for the call that acts: sent twice, it counts once. */
   readonly key: string | undefined;
   /** What the member has refunded in the last hour: a decimal. */
   readonly refundedLately: () => Promise<string>;
   /** For the markup. */
   readonly place: Place;
+};
+
+export type FileField = { readonly field: string; readonly bytesMax: number };
+
+/** A page of which a part has the look of a brand, and its script. */
+export type Dressed = {
+  readonly content: Html;
+  readonly preview: Brand;
+  readonly script: Script;
 };
 
 /** Where to go after an action, below the place's base, and what to say there. */
@@ -42,7 +55,7 @@ export type DashboardPage = {
   /** What showing it calls: who may not call one of them may not see it (403). */
   readonly needs: readonly OperationId[];
   /** A GET; and after a refused action, with `place.fault` and `place.typed`. A response is sent as it is. */
-  readonly show: (visit: Visit) => Promise<Html | Response>;
+  readonly show: (visit: Visit) => Promise<Html | Dressed | Response>;
   /** A POST to the same path. */
   readonly act?: {
     readonly needs: readonly OperationId[];
@@ -50,6 +63,8 @@ export type DashboardPage = {
     readonly risk?: (visit: Visit) => RiskyAction | null | Promise<RiskyAction | null>;
     /** Whether those of one member are done one after the other: each counts what was before it. */
     readonly isInTurn?: true;
+    /** It takes a file, in this field of its form. */
+    readonly takes?: FileField;
     /** `Html` is shown at once, for what is shown once. */
     readonly run: (visit: Visit) => Promise<Done | Html>;
   };

@@ -1,5 +1,6 @@
 // Every page of the dashboard, in the order of its sections. The whole table.
 import { AUDIT_LOG_PAGES } from './audit-log.ts';
+import { BRANDING_PAGES } from './branding.ts';
 import { CUSTOMER_PAGES } from './customers.ts';
 import { DELIVERY_PAGES } from './deliveries.ts';
 import { EVENT_PAGES } from './events.ts';
@@ -25,6 +26,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   ...KEY_PAGES,
   ...AUDIT_LOG_PAGES,
   ...SETTINGS_PAGES,
+  ...BRANDING_PAGES,
   ...MEMBER_PAGES,
   ...PROCESSOR_PAGES,
   ...TEST_CLOCK_PAGES,

@@ -22,7 +22,6 @@ import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { sumRefundsOf } from '../../records/audit-log.ts';
 import type { Acting } from '../edge/acting.ts';
-import { FORM_BYTES_MAX, FORM_MEDIA, takeBody } from '../edge/body.ts';
 import { isCrossSite } from '../edge/cross-site.ts';
 import type { Edge } from '../edge/edge.ts';
 import { Unavailable } from '../edge/errors.ts';
@@ -34,8 +33,9 @@ import { sendPage } from '../page.ts';
 import { actingAs, type Handle } from './api.ts';
 import type { Door, Membership, SignedIn } from './door.ts';
 import { BASE, goTo, isHalf, SELF } from './entry.ts';
-import type { DashboardPage, Done, Entry, OpenPage, Visit } from './page.ts';
+import type { DashboardPage, Done, Dressed, Entry, FileField, OpenPage, Visit } from './page.ts';
 import { DASHBOARD_PAGES } from './pages.ts';
+import { type Sent, takeSent } from './sent.ts';
 
 export type DashboardDeps = {
   readonly edge: Edge;
@@ -79,6 +79,7 @@ function decoded(text: string): string {
   }
 }
 
+const KIB = 1024;
 const WHERE = matcher('/:organisation/:mode');
 const WHERE_PREFIX = /^\/[^/]+\/(?:test|live)(?=\/|$)/;
 
@@ -87,6 +88,7 @@ type Act = NonNullable<DashboardPage['act']>;
 
 type Serving = Omit<Entry, 'signedIn'> & {
   readonly signedIn: SignedIn;
+  readonly file: Sent['file'];
   readonly member: Membership;
   readonly mode: Mode;
   /** The path below the organisation and the mode. */
@@ -123,14 +125,18 @@ class Dashboard {
     const { method } = request;
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return noSuchMethod();
     if (method === 'POST' && isCrossSite(request)) return foreignForm();
-    const form = await takeForm(request);
-    if (form instanceof Response) return form;
-    const address = this.#deps.addressOf(request);
-    const signedIn = await this.#deps.door.whoIs(request, address);
     const url = urlOf(request);
     const path = url.pathname.slice(BASE.length);
+    const address = this.#deps.addressOf(request);
+    const signedIn = await this.#deps.door.whoIs(request, address);
+    const takes = this.#fileOf(path);
+    // Of somebody unknown no file is read.
+    if (signedIn === null && takes !== null) return signInFirst(request);
+    const sent = await takeSent(request, takes);
+    if (sent === 'broken') return unreadableForm();
+    if (sent instanceof Response) return sent;
     const requestId = this.#deps.edge.requestIds.idOf(request);
-    const entry = { request, address, requestId, signedIn, query: url.searchParams, form };
+    const entry = { request, address, requestId, signedIn, query: url.searchParams, ...sent };
     for (const { page, match } of this.#open) {
       const params = match(path);
       if (params !== null) return this.#enter(page, { ...entry, params });
@@ -150,6 +156,12 @@ class Dashboard {
     return page.act(entry);
   }
 
+  /** The file that the page of a path takes. */
+  #fileOf(path: string): FileField | null {
+    const below = path.slice((WHERE_PREFIX.exec(path)?.[0] ?? '').length);
+    return this.#pages.find(({ match }) => match(below) !== null)?.page.act?.takes ?? null;
+  }
+
   /** The member's first organisation, in test mode. */
   #start({ memberships }: SignedIn): Response {
     const [first] = memberships;
@@ -158,9 +170,9 @@ class Dashboard {
 
   async #visit(
     path: string,
-    entry: Omit<Entry, 'params' | 'signedIn'> & { readonly signedIn: SignedIn },
+    entry: Omit<Serving, 'params' | 'member' | 'mode' | 'below'>,
   ): Promise<Response> {
-    const { signedIn, request, form } = entry;
+    const { signedIn, request, form, file } = entry;
     const prefix = WHERE_PREFIX.exec(path)?.[0] ?? '';
     const { organisation, mode } = WHERE(prefix) ?? {};
     const member = signedIn.memberships.find((each) => each.organisationId === organisation);
@@ -173,7 +185,8 @@ class Dashboard {
       if (params === null) continue;
       const isAct = request.method === 'POST';
       if (isAct && page.act === undefined) return noSuchMethod();
-      if (isAct && !hasToken(form, signedIn)) return foreignForm();
+      // A form that was not read does nothing: its page is shown again.
+      if (isAct && file !== 'too_large' && !hasToken(form, signedIn)) return foreignForm();
       const needs = isAct ? (page.act?.needs ?? []) : page.needs;
       if (!needs.every((operation) => mayUse(member, operation))) return notForRole(member);
       return this.#serve(page, { ...entry, params, member, mode: mode as Mode, below });
@@ -182,7 +195,7 @@ class Dashboard {
   }
 
   async #serve(page: DashboardPage, entry: Serving): Promise<Response> {
-    const { signedIn, member, mode, request, form, query } = entry;
+    const { signedIn, member, mode, request, form, file, query } = entry;
     const { organisationId } = member;
     const tenant = { organisationId, mode };
     const { id, email } = signedIn.user;
@@ -203,12 +216,14 @@ class Dashboard {
         params: entry.params,
         query,
         form: sent,
+        file: file === 'too_large' ? null : file,
         key,
         refundedLately: () => this.#refundedLately(tenant, id),
         place,
       };
       if (request.method !== 'POST' || page.act === undefined) return shown(page, visit);
       const { act } = page;
+      if (file === 'too_large') return showTooLarge(page, act, visit);
       const task = () => this.#act(page, act, visit, request);
       return act.isInTurn === true ? this.#inTurn(tenant, id, task) : task();
     });
@@ -271,13 +286,14 @@ class Dashboard {
   }
 }
 
-async function takeForm(request: Request): Promise<URLSearchParams | Response> {
-  if (request.method !== 'POST') return new URLSearchParams();
-  const text = await takeBody(request, FORM_BYTES_MAX, [FORM_MEDIA]);
-  if (text instanceof Response) return text;
-  return text.includes('%00')
-    ? refusePage(400, 'This form cannot be read', 'It holds a NUL character.')
-    : new URLSearchParams(text);
+/** The rest of it stays unread, so the connection cannot be used again. */
+async function showTooLarge(page: DashboardPage, { takes }: Act, visit: Visit): Promise<Response> {
+  const most = `must have at most ${(takes?.bytesMax ?? 0) / KIB} KiB: choose a smaller file`;
+  const issues = [{ field: takes?.field ?? '', message: most }];
+  const fault = { message: 'This file is too large.', issues, requestId: null };
+  const response = await shown(page, { ...visit, place: { ...visit.place, fault } }, 413);
+  response.headers.set('connection', 'close');
+  return response;
 }
 
 /** What was typed: without the token and the key. */
@@ -301,16 +317,22 @@ function mayUse({ role }: Membership, operation: OperationId): boolean {
 /** Shows a page, with the fault of its refused action where there is one. */
 async function shown(page: DashboardPage, visit: Visit, status = 200): Promise<Response> {
   const content = await page.show(visit);
-  return content instanceof Response ? content : send(page, visit, { content, status });
+  if (content instanceof Response) return content;
+  const dressed = content instanceof Html ? { content } : content;
+  return send(page, visit, { ...dressed, status });
 }
 
 function send(
   { title, section }: DashboardPage,
   { place, query }: Visit,
-  { content, status = 200 }: { readonly content: Html; readonly status?: number },
+  {
+    status = 200,
+    ...content
+  }: Partial<Dressed> & { readonly content: Html; readonly status?: number },
 ): Response {
   const notice = noticeOf(query);
-  return sendPage(framed(place, { title, section, content, notice }), { status, formAction: SELF });
+  const page = framed(place, { title, section, notice, ...content });
+  return sendPage(page, { status, formAction: SELF });
 }
 
 function withNotice({ to, notice }: Done): string {
@@ -375,6 +397,8 @@ function refusePage(status: number, title: string, text: string): Response {
 const nothingHere = () =>
   refusePage(404, 'There is nothing here', 'The address is wrong, or it is not yours to see.');
 const noSuchMethod = () => refusePage(405, 'Not like this', 'This page does not take that.');
+const unreadableForm = () =>
+  refusePage(400, 'This form cannot be read', 'It is broken, or it holds a NUL character.');
 const foreignForm = () =>
   refusePage(
     403,

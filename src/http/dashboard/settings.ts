@@ -1,5 +1,4 @@
 import type { SellerChange } from '../../client/types.ts';
-import { brandingPage } from '../../pages/dashboard/branding.ts';
 import {
   dunningPage,
   organizationPage,
@@ -35,28 +34,7 @@ export const SETTINGS_PAGES: readonly DashboardPage[] = [
     show: async ({ api, place }) => dunningPage(place, await api.organization.retrieve()),
     act: { needs: ['updateOrganization'], run: changeDunning },
   },
-  {
-    path: '/settings/branding',
-    title: 'Branding',
-    section,
-    needs: ['getOrganization', 'updateOrganization'],
-    show: async ({ api, place }) => brandingPage(place, await api.organization.retrieve()),
-    act: { needs: ['updateOrganization'], run: changeBranding },
-  },
 ];
-
-async function changeBranding(visit: Visit) {
-  const typed = new Typed(visit);
-  const text = (name: string) => typed.text(`branding.${name}`) ?? null;
-  await visit.api.organization.update({
-    branding: {
-      color: text('color'),
-      supportEmail: text('support_email'),
-      supportUrl: text('support_url'),
-    },
-  });
-  return { to: '/settings', notice: 'changed' } as const;
-}
 
 async function changeOrganization(visit: Visit) {
   const typed = new Typed(visit);

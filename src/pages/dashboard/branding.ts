@@ -1,7 +1,10 @@
-// What the pages and mails for customers look like. The logo is put over the API.
-import type { Organization } from '../../client/types.ts';
+// What the pages and mails for customers look like: the colour, the logo, where to ask; and how that
+// looks.
+import type { Logo, Organization } from '../../client/types.ts';
+import type { Brand } from '../brand.ts';
 import { type Html, html } from '../html.ts';
-import { code, facts, field, form, heading, section } from './parts.ts';
+import { brandPreview } from './brand-preview.ts';
+import { button, code, facts, field, fileField, form, heading, section } from './parts.ts';
 import type { Place } from './place.ts';
 
 export function brandingSection({ branding }: Organization, actions: readonly Html[]): Html {
@@ -18,7 +21,14 @@ export function brandingSection({ branding }: Organization, actions: readonly Ht
   );
 }
 
-export function brandingPage(place: Place, { branding }: Organization): Html {
+export type BrandingView = {
+  readonly branding: Organization['branding'];
+  readonly logo: Logo | null;
+  /** What the preview shows. */
+  readonly shown: Brand;
+};
+
+export function brandingPage(place: Place, { branding, logo, shown }: BrandingView): Html {
   return html`${heading('Branding', { under: 'On the checkout, the portal, invoices and mails.' })}
   ${form(place, {
     to: '/settings/branding',
@@ -43,6 +53,49 @@ export function brandingPage(place: Place, { branding }: Organization): Html {
         maxlength: 2048,
         value: branding.supportUrl ?? '',
         hint: 'An https address.',
+      }),
+    ],
+  })}
+  ${logoSection(place, logo)} ${section('How it looks', brandPreview(place, shown))}`;
+}
+
+function logoSection(place: Place, logo: Logo | null): Html {
+  const actions = [
+    button(place, '/settings/branding/logo', logo === null ? 'Upload a logo' : 'Replace it'),
+    logo === null ? null : button(place, '/settings/branding/logo/remove', 'Remove it'),
+  ];
+  return section('Logo', logo === null ? NO_LOGO : logoFacts(logo), actions);
+}
+
+const NO_LOGO = html`<p class="empty">There is none: pages have your name alone.</p>`;
+
+function logoFacts({ url, type, width, height }: Logo): Html {
+  return facts([
+    ['Address', url],
+    ['Image', `${type.replace('image/', '').toUpperCase()}, ${width} × ${height} pixels`],
+  ]);
+}
+
+/** Of what the API takes. */
+export type LogoBounds = {
+  readonly bytes: number;
+  readonly side: number;
+  readonly types: readonly string[];
+};
+
+export function logoPage(place: Place, { bytes, side, types }: LogoBounds): Html {
+  const under = 'In place of the one before. Everybody can see it.';
+  return html`${heading('Logo', { under })}
+  ${form(place, {
+    to: '/settings/branding/logo',
+    submit: 'Upload it',
+    takesFile: true,
+    fields: [
+      fileField(place, {
+        name: 'data',
+        label: 'Image',
+        accept: types,
+        hint: `PNG, JPEG or WebP that stands still, at most ${bytes / 1024} KiB and ${side} pixels a side.`,
       }),
     ],
   })}`;

@@ -2,8 +2,10 @@
 //
 // Holds: the mode stands above everything, in words, in a colour and in the address; the switch leads
 // to the start of the other mode, never to an object of this one.
+import type { Brand } from '../brand.ts';
 import { type Html, html } from '../html.ts';
-import { layout, type Page } from '../layout.ts';
+import { layout, type Page, type Script } from '../layout.ts';
+import { PREVIEW } from './brand-preview.ts';
 import { LIVE_SCRIPT } from './live.ts';
 import { faultNotice } from './parts.ts';
 import type { Choice, Place } from './place.ts';
@@ -18,6 +20,10 @@ export function framed(
     readonly content: Html;
     /** What was done before: it is said at the head of the page. */
     readonly notice: string | null;
+    /** The brand that `PREVIEW` has. */
+    readonly preview?: Brand;
+    /** In place of the one that keeps it as it is now. */
+    readonly script?: Script;
   },
 ): Page {
   const { organisation, mode, user } = place;
@@ -47,7 +53,9 @@ export function framed(
       </main>
     </div>`;
   const title = `${page.title} – ${organisation.name} (${mode})`;
-  return layout({ title, body, stylesheet: DASHBOARD_STYLE, script: LIVE_SCRIPT });
+  const { preview, script = LIVE_SCRIPT } = page;
+  const look = preview === undefined ? {} : { brand: preview, brandOn: PREVIEW };
+  return layout({ title, body, stylesheet: DASHBOARD_STYLE, script, ...look });
 }
 
 function modeBar({ mode, organisation }: Place): Html {

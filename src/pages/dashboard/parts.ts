@@ -151,6 +151,22 @@ export function field(place: Place, of: FieldOf): Html {
   return labelled(place, of, control);
 }
 
+/** Of a file that is sent with a form that takes one. */
+export function fileField(
+  place: Place,
+  of: Pick<FieldOf, 'name' | 'label' | 'hint'> & { readonly accept: readonly string[] },
+): Html {
+  const control = html`<input
+    id="f-${of.name}"
+    name="${of.name}"
+    type="file"
+    accept="${of.accept.join(',')}"
+    ${describedBy(place, of)}
+    required
+  />`;
+  return labelled(place, of, control);
+}
+
 export function textarea(
   place: Place,
   of: Pick<FieldOf, 'name' | 'label' | 'value' | 'hint' | 'isRequired' | 'maxlength'>,
@@ -225,11 +241,13 @@ export function form(
     /** It cannot be undone. */
     readonly isGrave?: boolean;
     readonly isQuiet?: boolean;
+    readonly takesFile?: boolean;
   },
 ): Html {
   const { to, submit, fields = [], hidden = {}, isGrave = false, isQuiet = false } = of;
+  const encoding = of.takesFile === true ? html`enctype="multipart/form-data"` : null;
   const kind = isGrave ? 'button grave' : isQuiet ? 'button quiet' : 'button';
-  return html`<form method="post" action="${place.base}${to}" class="stack">
+  return html`<form method="post" action="${place.base}${to}" class="stack" ${encoding}>
     <input type="hidden" name="_token" value="${place.formToken}" />
     <input type="hidden" name="_key" value="${place.newKey()}" />
     ${Object.entries(hidden).map(

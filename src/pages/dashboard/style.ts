@@ -1,9 +1,10 @@
+import { BRAND_STYLE } from '../brand.ts';
 import { TICKET_STYLE } from '../checkout/style.ts';
 import { SOLD_STYLE } from '../sold-usage.ts';
 import { stylesheet } from '../styles.ts';
 
 /** The dashboard's own styles: the bar, the sections, tables, charts, forms. */
-export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}
+export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}${BRAND_STYLE}
   .skip { position: absolute; inset-inline-start: .5rem; top: -4rem; z-index: 2; }
   .skip:focus { top: .5rem; }
   .mode { font-weight: 650; text-align: center; padding: .3rem 1rem; font-size: .9rem; }
@@ -65,6 +66,10 @@ export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}
   .badge.dead { color: var(--muted); }
 
   .previews { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1rem; }
+  .sample { display: flex; flex-direction: column; align-items: start; gap: .75rem; padding: 1.25rem; background: var(--paper); border: 1px solid var(--line); border-radius: .9rem; }
+  .sample .logo, .sample .notice { margin: 0; }
+  .sample .card { width: 100%; }
+  .sample .support { margin: 0; color: var(--muted); font-size: .85rem; }
   .tier { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .5rem; }
   .parts { margin: .25rem 0 0; padding: 0; font-size: .9rem; color: var(--muted); }
 

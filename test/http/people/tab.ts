@@ -45,6 +45,11 @@ export class Tab {
     return this.#send('POST', path, { raw: new URLSearchParams(pairs) });
   }
 
+  /** As a form with a file does: nothing is added to it. */
+  upload(path: string, form: FormData): Promise<Reply> {
+    return this.#send('POST', path, { raw: form });
+  }
+
   /** Follows redirects to the page at their end. */
   async open(path: string): Promise<Reply> {
     for (let at = path, left = 10; left > 0; left -= 1) {
@@ -60,12 +65,15 @@ export class Tab {
     return `a=b${session}${this.away === null ? '' : `; __Host-tollhouse-oidc=${this.away}`}`;
   }
 
-  async #send(method: string, path: string, more: { raw?: URLSearchParams }): Promise<Reply> {
+  async #send(
+    method: string,
+    path: string,
+    more: { raw?: URLSearchParams | FormData },
+  ): Promise<Reply> {
     const headers = {
       'user-agent': 'Test <b>browser</b>',
       'sec-fetch-site': 'same-origin',
       cookie: this.#cookies(),
-      ...(more.raw !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
     };
     // The redirect is what is tested.
     const reply = await raw(this.server, method, path, { ...more, headers });
@@ -86,10 +94,10 @@ async function raw(
   { url }: Service,
   method: string,
   path: string,
-  { raw: body, headers }: { raw?: URLSearchParams; headers: Record<string, string> },
+  { raw: body, headers }: { raw?: URLSearchParams | FormData; headers: Record<string, string> },
 ): Promise<Reply> {
   const given = { method, headers, redirect: 'manual' as const };
-  const response = await fetch(`${url}${path}`, { ...given, ...(body && { body: String(body) }) });
+  const response = await fetch(`${url}${path}`, { ...given, ...(body && { body }) });
   const { status, headers: answered } = response;
   return { status, headers: answered, text: await response.text(), json: undefined };
 }

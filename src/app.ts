@@ -170,7 +170,7 @@ export function createApp(deps: AppDeps) {
     deliveryRoutes(deps),
     partnerRoutes(deps),
     organizationRoutes(deps),
-    brandingRoutes(deps),
+    brandingRoutes({ ...deps, addressOf }),
     processorRoutes(deps),
     processorWebhookRoutes({ ...deps, addressOf }),
     apiKeyRoutes(deps),

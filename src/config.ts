@@ -89,6 +89,7 @@ export interface Config {
     readonly apiKeys: number;
     readonly processorKeys: number;
     readonly unsignedWebhooks: number;
+    readonly logos: number;
     readonly signIns: number;
     readonly invitations: number;
     readonly cardAttempts: number;
@@ -178,6 +179,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       apiKeys: read.number('RATE_LIMIT_API_KEYS'),
       processorKeys: read.number('RATE_LIMIT_PROCESSOR_KEYS'),
       unsignedWebhooks: read.number('RATE_LIMIT_UNSIGNED_WEBHOOKS'),
+      logos: read.number('RATE_LIMIT_LOGOS'),
       signIns: read.number('RATE_LIMIT_SIGN_INS'),
       invitations: read.number('RATE_LIMIT_INVITATIONS'),
       cardAttempts: read.number('LIMIT_CARD_ATTEMPTS'),

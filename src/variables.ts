@@ -207,6 +207,11 @@ const RATES = {
     ...A_MINUTE,
     says: 'Webhooks without a valid signature that one address may send as a payment processor. More are 429.',
   },
+  RATE_LIMIT_LOGOS: {
+    byDefault: 300,
+    ...A_MINUTE,
+    says: 'Logos that one address may ask for: pages and mails show them, and a browser keeps them.',
+  },
   RATE_LIMIT_SIGN_INS: {
     byDefault: 10,
     ...A_MINUTE,

@@ -706,7 +706,8 @@ export type Operations = {
    * Give the organization a logo
    *
    * In the mode of the key, in place of the one before: it stands on the pages, invoices and
-   * mails for its customers. What is not PNG, JPEG or WebP by its bytes is refused.
+   * mails for its customers. Mails that were sent show the one that they were sent with: the
+   * last ten are kept. What is not PNG, JPEG or WebP by its bytes is refused.
    */
   putLogo: { args: [params: LogoPut]; answer: Logo };
   /**
@@ -718,7 +719,8 @@ export type Operations = {
   /**
    * Remove the logo of the organization
    *
-   * In the mode of the key. Mails that were sent show a name in place of it.
+   * In the mode of the key. Mails that were sent show a name in place of it, and of those
+   * before it.
    */
   deleteLogo: { args: []; answer: void };
   /**

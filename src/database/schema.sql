@@ -1775,7 +1775,7 @@ CREATE TABLE logos (
   type text NOT NULL,
   bytes bytea NOT NULL,
   created_at timestamptz NOT NULL,
-  CONSTRAINT logos_pkey PRIMARY KEY (organisation_id, mode),
+  CONSTRAINT logos_pkey PRIMARY KEY (organisation_id, mode, hash),
   CONSTRAINT logos_organisation_id_mode_fkey FOREIGN KEY (organisation_id, mode) REFERENCES organisation_settings(organisation_id, mode),
   CONSTRAINT logos_are_small CHECK (octet_length(bytes) >= 1 AND octet_length(bytes) <= 65536),
   CONSTRAINT logos_hash_of_bytes CHECK (hash = "left"(encode(sha256(bytes), 'hex'::text), 40)),

@@ -1,7 +1,9 @@
-// Logos of organisations: one for each mode, and what a browser gets by its hash.
+// Logos of organisations, in each mode: the present one and those before it, and what a browser gets
+// by its hash.
 //
 // Holds: the settings name the logo by its hash (organisations.ts), so what renders a page never reads
-// its bytes. Both change in one transaction, which holds the row of the settings.
+// its bytes. Both change in one transaction, which holds the row of the settings. Mails that were sent
+// show a logo that was replaced: the last KEPT_MAX are kept, until the logo is removed.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { LogoName } from './organisations.ts';
@@ -10,6 +12,9 @@ import type { LogoName } from './organisations.ts';
 export const LOGO_BYTES_MAX = 64 * 1024;
 /** Pixels of a side. */
 export const LOGO_SIDE_MAX = 1024;
+
+/** Of a mode, with the present one. */
+const KEPT_MAX = 10;
 
 export type Logo = LogoName & { readonly bytes: Uint8Array };
 
@@ -27,12 +32,15 @@ export async function putLogo(
   await sql`
     insert into logos (organisation_id, mode, hash, type, bytes, created_at)
     values (${organisationId}, ${mode}, ${hash}, ${type}, ${Buffer.from(bytes)}, ${new Date(now)})
-    on conflict (organisation_id, mode) do update
-      set hash = excluded.hash, type = excluded.type, bytes = excluded.bytes, created_at = excluded.created_at
-      where logos.hash <> excluded.hash`;
+    on conflict (organisation_id, mode, hash) do update set created_at = excluded.created_at`;
+  await sql`
+    delete from logos where (organisation_id, mode, hash) in (
+      select organisation_id, mode, hash from logos
+      where organisation_id = ${organisationId} and mode = ${mode}
+      order by hash = ${hash} desc, created_at desc, hash offset ${KEPT_MAX})`;
 }
 
-/** Whether there was one. */
+/** All of them. Whether there was one. */
 export async function deleteLogo(
   sql: Transaction,
   { organisationId, mode }: Tenant,

@@ -122,6 +122,7 @@ test('an empty environment gives the defaults', () => {
       apiKeys: 60,
       processorKeys: 30,
       unsignedWebhooks: 60,
+      logos: 300,
       signIns: 10,
       invitations: 30,
       cardAttempts: 10,

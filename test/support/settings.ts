@@ -18,6 +18,7 @@ export const TEST_SETTINGS: Settings = {
     apiKeys: 0,
     processorKeys: 0,
     unsignedWebhooks: 0,
+    logos: 0,
     signIns: 0,
     invitations: 0,
     cardAttempts: 10,

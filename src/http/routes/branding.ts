@@ -7,6 +7,7 @@ import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
+import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import { deleteLogo, findLogo, putLogo } from '../../records/logos.ts';
 import {
   findOrganisation,
@@ -16,6 +17,7 @@ import {
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { refuseRate } from '../edge/rate-limit.ts';
 import { hasAlready } from '../etag.ts';
 import { fromLogo, Logo, LogoPut, toLogo } from '../wire/branding.ts';
 
@@ -24,7 +26,10 @@ export type BrandingRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
-  readonly settings: Pick<Settings, 'appUrl'>;
+  readonly settings: Pick<Settings, 'appUrl' | 'limits'>;
+  readonly limiter: RateLimiter;
+  /** The client's address, as rate limits count it. */
+  readonly addressOf: (request: Request) => string;
 };
 
 const tag = 'Organization';
@@ -33,8 +38,8 @@ const PUT = {
   operationId: 'putLogo',
   summary: 'Give the organization a logo',
   description:
-    'In the mode of the key, in place of the one before: it stands on the pages, invoices and mails for its customers. What is not PNG, JPEG ' +
-    'or WebP by its bytes is refused.',
+    'In the mode of the key, in place of the one before: it stands on the pages, invoices and mails for its customers. Mails that were sent ' +
+    'show the one that they were sent with: the last ten are kept. What is not PNG, JPEG or WebP by its bytes is refused.',
   tag,
   body: LogoPut,
   answers: { 200: Logo },
@@ -52,7 +57,8 @@ const READ = {
 const REMOVE = {
   operationId: 'deleteLogo',
   summary: 'Remove the logo of the organization',
-  description: 'In the mode of the key. Mails that were sent show a name in place of it.',
+  description:
+    'In the mode of the key. Mails that were sent show a name in place of it, and of those before it.',
   tag,
   answers: { 204: null },
   refusals: ['not_found'],
@@ -66,7 +72,7 @@ const SHOW = {
   params: { hash: 'Of its bytes.' },
   answers: { 200: Type.String(), 304: null },
   mediaType: 'image/*',
-  refusals: ['not_found'],
+  refusals: ['not_found', 'rate_limited'],
   at: 'app',
 } as const;
 
@@ -132,8 +138,11 @@ function nameLogo(
 
 const noLogo = () => refuse('not_found', 'there is no logo');
 
-function showOne({ edge, sql }: BrandingRoutesDeps): Route {
+function showOne({ edge, sql, limiter, settings, addressOf }: BrandingRoutesDeps): Route {
+  const limit = limiter.limit('logo', settings.limits.logos);
   return edge.open(SHOW, async ({ params: { hash }, request }) => {
+    const taken = await limit.take(addressOf(request));
+    if (!taken.allowed) return refuseRate(taken);
     const logo = HASH.test(hash) ? await findLogo(sql, hash) : null;
     if (logo === null) return noLogo();
     const headers = headersOf(hash, logo.type);

@@ -166,17 +166,37 @@ test('a body of more than 1 MiB, and one that is no JSON', async () => {
   expect((await call('x', 'image/png')).status).toBe(415);
 });
 
-test('another logo has another address, and the one before is gone', async () => {
+test('another logo has another address, and mails show the one before', async () => {
   const [first, second] = [png(8, 8), png(8, 8, { color: [1, 2, 3] })];
   const before = (await put(first)).json.url;
   const after = (await put(second)).json.url;
   expect(after).not.toBe(before);
-  expect([(await show(before)).status, (await show(after)).status]).toEqual([404, 200]);
+  const old = await show(before);
+  expect([old.status, Buffer.from(await old.arrayBuffer()).equals(first)]).toEqual([200, true]);
+  expect([await logoOf(), (await show(after)).status]).toEqual([after, 200]);
   await put(second);
   expect(await told()).toEqual([
     ['branding', 'logo'],
     ['branding', 'logo'],
   ]);
+});
+
+test('the last ten logos are kept, the present one among them; removed, all are gone', async () => {
+  const images = Array.from({ length: 12 }, ownLogo);
+  const urls: string[] = [];
+  for (const logo of images) urls.push((await put(logo)).json.url);
+  // The third is the present one again.
+  await put(images[2]!);
+  const shown = async () => Promise.all(urls.map(async (url) => (await show(url)).status));
+  expect(await shown()).toEqual([404, 404, ...Array.from({ length: 10 }, () => 200)]);
+  await put(ownLogo());
+  expect(await shown()).toEqual([404, 404, 200, 404, ...Array.from({ length: 8 }, () => 200)]);
+  // Another organization's are its own.
+  await put(images[5]!, server.other.testKey);
+  await remove();
+  expect((await shown()).filter((status) => status === 200)).toHaveLength(1);
+  await remove(server.other.testKey);
+  expect(await shown()).toEqual(urls.map(() => 404));
 });
 
 test('a removed logo is gone, and can be removed once', async () => {
@@ -229,14 +249,15 @@ test('a HEAD has the same headers and no image', async () => {
   ]);
 });
 
-test('of logos that come at once one stays, and the settings name that one', async () => {
+test('of logos that come at once the last is the present one, and the settings name that one', async () => {
   const all = Array.from({ length: 12 }, (_, at) => png(6, 6, { color: [at, at, at] }));
   const replies = await Promise.all(all.map((logo) => put(logo)));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   const { logo_url: url } = await read();
   expect((await show(url)).status).toBe(200);
   const rows = await server.sql`select hash from logos where organisation_id = ${mine.id}`;
-  expect(rows.map(({ hash }) => hash)).toEqual([url.split('/').at(-1)]);
+  expect(rows).toHaveLength(10);
+  expect(rows.map(({ hash }) => hash)).toContain(url.split('/').at(-1));
 });
 
 test('the audit log has the addresses and no bytes', async () => {

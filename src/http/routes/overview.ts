@@ -18,6 +18,7 @@ import { countEndpoints } from '../../records/webhook-health.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { daysOf, fromNumbers, Overview } from '../wire/overview.ts';
+import { NoQuery } from '../wire/values.ts';
 import { weekOf } from '../wire/webhook-health.ts';
 
 export type OverviewDeps = {
@@ -34,6 +35,7 @@ const READ = {
   description:
     "Revenue, usage and denials by hour in the organization's time zone; subscriptions and webhooks as they stand. Each number is read by itself, at most a moment apart: revenue, subscriptions and failed payments may be a second old, the others include all that was acknowledged.",
   tag: 'Reports',
+  query: NoQuery,
   answers: { 200: Overview },
 } as const;
 

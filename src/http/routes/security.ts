@@ -4,6 +4,7 @@ import { findSecurity, updateSecurity } from '../../records/security.ts';
 import { isForBothModes, notForTestKeys } from '../edge/both-modes.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { fromSecurity, Security, SecurityChange } from '../wire/security.ts';
+import { NoQuery } from '../wire/values.ts';
 
 export type SecurityRoutesDeps = { readonly edge: Edge; readonly sql: Sql };
 
@@ -14,6 +15,7 @@ const READ = {
   summary: 'Get what is asked of members',
   description: 'The same in both modes.',
   tag,
+  query: NoQuery,
   answers: { 200: Security },
 } as const;
 

@@ -101,6 +101,9 @@ export const Body = <T extends Record<string, TSchema>>(
     [IMMUTABLE]: immutable,
   });
 
+/** Of a read that takes no parameter: one that is sent was meant to narrow it. */
+export const NoQuery = Body({});
+
 /** The envelope of a list. */
 export const ListOf = <T extends TSchema>(item: T) =>
   Type.Object({

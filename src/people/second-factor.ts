@@ -31,7 +31,10 @@ export type Who = { readonly user: User; readonly sessionId: string; readonly fr
 /** What an app needs: typed, or read as a QR code. */
 export type Enrolment = { readonly secret: string; readonly uri: string };
 
-/** The same until it is confirmed, however often it is asked for; null: it is confirmed. */
+/**
+ * The same until it is confirmed, however often it is asked for; null: it is confirmed. Whoever calls
+ * has seen that the session may enrol one (step-up.ts), and so has who confirms it.
+ */
 export async function enrolment(
   { sql, secrets }: Pick<PeopleDeps, 'sql' | 'secrets'>,
   { id, email }: User,

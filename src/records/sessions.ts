@@ -31,6 +31,8 @@ export type NewSession = {
 
 export type FoundSession = {
   readonly sessionId: string;
+  /** When it began, in ms since the epoch: each sign-in begins one. */
+  readonly signedInAt: number;
   readonly user: User;
   readonly memberships: readonly {
     readonly organisationId: string;
@@ -92,12 +94,13 @@ export async function findSession(
   },
 ): Promise<FoundSession | null> {
   if (!isToken(token)) return null;
-  type Row = Omit<FoundSession, 'secondFactorAt'> & {
+  type Row = Omit<FoundSession, 'signedInAt' | 'secondFactorAt'> & {
+    readonly signedInAt: Date;
     readonly secondFactorAt: Date | null;
     readonly seenAt: Date;
   };
   const [row] = await sql<Row[]>`
-    select sessions.id as "sessionId", seen_at as "seenAt", second_factor_at as "secondFactorAt",
+    select sessions.id as "sessionId", sessions.created_at as "signedInAt", seen_at as "seenAt", second_factor_at as "secondFactorAt",
       jsonb_build_object('id', u.id, 'email', u.email, 'name', u.name) as user,
       u.totp_confirmed_at is not null as "hasSecondFactor",
       (select coalesce(jsonb_agg(jsonb_build_object(
@@ -109,14 +112,15 @@ export async function findSession(
     from sessions join users u on u.id = user_id
     where hash = ${hashKey(token)} and ${isLive(sql, now)} and u.disabled_at is null`;
   if (row === undefined) return null;
-  const { seenAt, secondFactorAt, ...found } = row;
+  const { seenAt, signedInAt, secondFactorAt, ...found } = row;
   if (isUse && now - seenAt.getTime() >= SEEN_EVERY_MS) {
     await sql`
       update sessions set seen_at = greatest(seen_at, ${new Date(now)}),
         address = ${address.slice(0, ADDRESS_LENGTH_MAX)}
       where id = ${found.sessionId}`;
   }
-  return { ...found, secondFactorAt: secondFactorAt?.getTime() ?? null };
+  const given = secondFactorAt?.getTime() ?? null;
+  return { ...found, signedInAt: signedInAt.getTime(), secondFactorAt: given };
 }
 
 /** Those that are open, newest first. */

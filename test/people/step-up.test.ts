@@ -1,6 +1,6 @@
 // What is asked for before what is risky: the whole table.
 import { expect, test } from 'bun:test';
-import { needsStepUp, type RiskyAction, type StepUp } from '../../src/people/step-up.ts';
+import { mayEnrol, needsStepUp, type RiskyAction, type StepUp } from '../../src/people/step-up.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
 const MINUTE = 60_000;
@@ -58,4 +58,19 @@ const TABLE: Readonly<Record<string, Case>> = {
 
 test.each(Object.entries(TABLE))('%s', (_what, [action, of, asked]) => {
   expect(needsStepUp(action, of)).toBe(asked);
+});
+
+// prettier-ignore
+const ENROLS: readonly (readonly [what: string, signedIn: number, code: number | null, may: boolean])[] = [
+  // what                                   signed in before   a code before   may it
+  ['at once',                               0,                 null,           true],
+  ['at the end of 15 minutes',              15 * MINUTE - 1,   null,           true],
+  ['after 15 minutes',                      15 * MINUTE,       null,           false],
+  ['after days, with a code of now',        9000 * MINUTE,     0,              true],
+  ['after days, 10 minutes after a code',   9000 * MINUTE,     10 * MINUTE,    false],
+];
+
+test.each(ENROLS)('a second factor is enrolled %s', (_what, signedIn, code, may) => {
+  const secondFactorAt = code === null ? null : NOW - code;
+  expect(mayEnrol({ signedInAt: NOW - signedIn, secondFactorAt, now: NOW })).toBe(may);
 });

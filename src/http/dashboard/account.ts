@@ -1,10 +1,10 @@
 // A user's own page: the name, the second factor, the sessions, invitations.
-import { accountPage, recoveryCodesPage } from '../../pages/dashboard/account.ts';
+import { accountPage, type AccountView, recoveryCodesPage } from '../../pages/dashboard/account.ts';
 import { accept } from '../../people/invitations.ts';
 import { rename } from '../../people/names.ts';
 import { confirmEnrolment, enrolment, removeSecondFactor } from '../../people/second-factor.ts';
 import { endAllSessions, endSession } from '../../people/sessions.ts';
-import { needsStepUp } from '../../people/step-up.ts';
+import { mayEnrol, needsStepUp } from '../../people/step-up.ts';
 import { listOpenInvitations } from '../../records/invitations.ts';
 import { countRecoveryCodes } from '../../records/second-factors.ts';
 import { listSessions } from '../../records/sessions.ts';
@@ -76,7 +76,7 @@ async function account(
     formToken,
     notice: NOTICES[query.get('done') ?? ''] ?? null,
     refusal: refused?.text ?? null,
-    enrolment: hasSecondFactor ? null : await enrolment(deps, user),
+    enrolment: hasSecondFactor ? null : await enrolmentOf(deps, signedIn),
     recoveryCodes: hasSecondFactor ? await countRecoveryCodes(sql, user.id) : 0,
     mustEnrol: !hasSecondFactor && (isRequired || query.has('enroll')),
     sessions: sessions.map((session) => ({ ...session, isThis: session.id === sessionId })),
@@ -84,6 +84,15 @@ async function account(
     invitations: await listOpenInvitations(sql, user.email, now),
   };
   return show(accountPage(view), refused?.status ?? 200);
+}
+
+/** Who may enrol none yet does not learn the secret either: it would make codes later. */
+async function enrolmentOf(
+  deps: PeoplePagesDeps,
+  signedIn: SignedIn,
+): Promise<AccountView['enrolment']> {
+  const isFresh = mayEnrol({ ...signedIn, now: deps.clock.now() });
+  return isFresh ? enrolment(deps, signedIn.user) : 'sign_in_first';
 }
 
 async function act(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
@@ -146,6 +155,7 @@ function signedOut(): Response {
 }
 
 async function enrol(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
+  if (!mayEnrol({ ...signedIn, now: deps.clock.now() })) return goTo(`${AT}?enroll=1`);
   const { allowed } = await deps.codes.take(signedIn.user.id);
   if (!allowed) return refuse(deps, entry, signedIn, TOO_OFTEN, 429);
   const code = (entry.form.get('code') ?? '').slice(0, 100);

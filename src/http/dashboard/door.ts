@@ -18,6 +18,8 @@ export type Membership = {
 
 export type SignedIn = {
   readonly sessionId: string;
+  /** When it began, in ms since the epoch. */
+  readonly signedInAt: number;
   readonly user: { readonly id: string; readonly email: string; readonly name: string };
   readonly memberships: readonly Membership[];
   /** Whether the user has enrolled one. */

@@ -46,7 +46,8 @@ export function signInPages(deps: PeoplePagesDeps): readonly OpenPage[] {
 
 function showSignIn(deps: PeoplePagesDeps, { signedIn, query }: Entry): Response {
   const to = localPath(query.get('to'));
-  if (signedIn !== null) return goTo(to ?? BASE);
+  // Who signs in again goes on as before until then.
+  if (signedIn !== null && !query.has('again')) return goTo(to ?? BASE);
   // It comes from a sign-in, and would be signed in by now.
   if (query.has('done')) return show(noCookiePage());
   return show(signInPage(viewOf(deps, to)));

@@ -12,8 +12,8 @@ export type AccountView = {
   readonly formToken: string;
   readonly notice: string | null;
   readonly refusal: string | null;
-  /** What an app needs; null where a second factor is enrolled. */
-  readonly enrolment: { readonly secret: string; readonly uri: string } | null;
+  /** What an app needs; null where a second factor is enrolled. The sign-in may be too long ago. */
+  readonly enrolment: { readonly secret: string; readonly uri: string } | 'sign_in_first' | null;
   /** Unused ones. */
   readonly recoveryCodes: number;
   /** Whether an organisation insists on a second factor that there is none of. */
@@ -39,6 +39,7 @@ export type AccountView = {
 };
 
 const AT = '/dashboard/account';
+const AGAIN = `/dashboard/sign-in?again=1&to=${encodeURIComponent(`${AT}?enroll=1`)}`;
 
 export function accountPage(view: AccountView): Page {
   const { notice, refusal, mustEnrol, memberships } = view;
@@ -98,6 +99,7 @@ function secondFactor(view: AccountView): Html {
       action(view, 'remove-second-factor', 'Remove the second factor', { kind: ' grave' }),
     ]);
   }
+  if (enrolment === 'sign_in_first') return section('Second factor', SIGN_IN_FIRST);
   const { secret, uri } = enrolment;
   return section('Second factor', [
     html`<p>
@@ -129,6 +131,12 @@ function secondFactor(view: AccountView): Html {
     }),
   ]);
 }
+
+const SIGN_IN_FIRST = html`<p>
+    There is none. To enroll one, sign in again: it takes a sign-in of the last 15 minutes, so that
+    nobody does who found this page open.
+  </p>
+  <p><a class="button quiet" href="${AGAIN}">Sign in again</a></p>`;
 
 function sessions(view: AccountView): Html {
   const rows = view.sessions.map(({ id, isThis, createdAt, seenAt, address, userAgent }) => [

@@ -10,6 +10,7 @@ const SESSION = {
   user: { id: '01890000-0000-7000-8000-000000000002', email: 'ada@example.com', name: 'Ada' },
   memberships: [],
   hasSecondFactor: false,
+  signedInAt: 0,
   secondFactorAt: null,
 };
 

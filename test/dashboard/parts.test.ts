@@ -2,29 +2,16 @@
 import { expect, test } from 'bun:test';
 import { chart } from '../../src/pages/dashboard/chart.ts';
 import { framed } from '../../src/pages/dashboard/frame.ts';
+import { checkbox, field, form, select, textarea } from '../../src/pages/dashboard/forms.ts';
+import { button, facts, heading, link, section } from '../../src/pages/dashboard/parts.ts';
 import {
-  badge,
-  button,
-  checkbox,
-  code,
-  day,
-  facts,
-  field,
   filterField,
   filters,
   filterSelect,
-  form,
-  heading,
-  instant,
-  link,
-  money,
   pager,
-  quantity,
-  section,
-  select,
   table,
-  textarea,
-} from '../../src/pages/dashboard/parts.ts';
+} from '../../src/pages/dashboard/tables.ts';
+import { badge, code, day, instant, money, quantity } from '../../src/pages/dashboard/values.ts';
 import { html } from '../../src/pages/html.ts';
 import { placeAt } from './place.ts';
 

@@ -8,7 +8,7 @@ import {
   invoicesPage,
   LINE_ROWS,
 } from '../../pages/dashboard/invoices.ts';
-import { money } from '../../pages/dashboard/parts.ts';
+import { money } from '../../pages/dashboard/values.ts';
 import { html } from '../../pages/html.ts';
 import type { Invoice, Payment } from '../../client/types.ts';
 import { choiceOf, customerNamed, customerFilter, filterOf, pageOf, searched } from './lists.ts';

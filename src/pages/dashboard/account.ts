@@ -2,7 +2,8 @@
 import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { plainPage } from './frame.ts';
-import { section, table } from './parts.ts';
+import { section } from './parts.ts';
+import { table } from './tables.ts';
 import { qrCode } from './qr.ts';
 import { plainForm } from './sign-in.ts';
 

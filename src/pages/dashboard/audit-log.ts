@@ -1,19 +1,10 @@
 // Who did what to what, from where, and what it was before and after.
 import type { AuditLogEntry } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  button,
-  code,
-  facts,
-  faultNotice,
-  filterField,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  pager,
-  table,
-} from './parts.ts';
+import { faultNotice } from './forms.ts';
+import { button, facts, heading } from './parts.ts';
+import { filterField, filters, filterSelect, pager, table } from './tables.ts';
+import { code, instant } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf, words } from './words.ts';
 

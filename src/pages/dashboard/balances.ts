@@ -1,7 +1,9 @@
 // A customer's balances, explained: which grant pays next, what is held back, what comes when.
 import type { Balance, LiveGrant } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import { badge, facts, instant, link, live, quantity, section, table } from './parts.ts';
+import { facts, link, live, section } from './parts.ts';
+import { table } from './tables.ts';
+import { badge, instant, quantity } from './values.ts';
 import type { Place } from './place.ts';
 
 /** A feature with the grants behind its balance, in the order in which they are used up. */

@@ -4,7 +4,9 @@ import type { Logo, Organization } from '../../client/types.ts';
 import type { Brand } from '../brand.ts';
 import { type Html, html } from '../html.ts';
 import { brandPreview } from './brand-preview.ts';
-import { button, code, facts, field, fileField, form, heading, section } from './parts.ts';
+import { field, fileField, form } from './forms.ts';
+import { button, facts, heading, section } from './parts.ts';
+import { code } from './values.ts';
 import type { Place } from './place.ts';
 
 export function brandingSection({ branding }: Organization, actions: readonly Html[]): Html {

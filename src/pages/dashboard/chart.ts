@@ -3,7 +3,8 @@
 // Holds: each bar has its numbers as a title, and the same numbers stand in a table below, which
 // opens without a script: what is only seen is also read.
 import { type Html, html } from '../html.ts';
-import { type Cell, table } from './parts.ts';
+import { type Cell } from './parts.ts';
+import { table } from './tables.ts';
 
 export type Bar = {
   /** Of its stretch of time, for people. */

@@ -1,22 +1,10 @@
 // Checkouts: the addresses at which buyers pay.
 import type { Checkout } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  badge,
-  button,
-  code,
-  facts,
-  faultNotice,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  link,
-  live,
-  money,
-  pager,
-  table,
-} from './parts.ts';
+import { faultNotice } from './forms.ts';
+import { button, facts, heading, link, live } from './parts.ts';
+import { filters, filterSelect, pager, table } from './tables.ts';
+import { badge, code, instant, money } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf } from './words.ts';
 

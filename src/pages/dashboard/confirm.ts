@@ -1,6 +1,7 @@
 // One question before what is done: a sentence, and a button.
 import { type Html, html } from '../html.ts';
-import { button, type Cell, form, heading } from './parts.ts';
+import { form } from './forms.ts';
+import { button, type Cell, heading } from './parts.ts';
 import type { Place } from './place.ts';
 
 export type Question = {

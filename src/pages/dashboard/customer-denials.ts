@@ -1,7 +1,9 @@
 // What a customer was denied, each no with the way to its explanation.
 import type { Decision } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import { instant, link, quantity, section, table } from './parts.ts';
+import { link, section } from './parts.ts';
+import { table } from './tables.ts';
+import { instant, quantity } from './values.ts';
 import type { Place } from './place.ts';
 import { explanationOf } from './why.ts';
 

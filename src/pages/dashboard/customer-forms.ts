@@ -9,20 +9,10 @@ import type {
   Tag,
 } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  checkbox,
-  facts,
-  field,
-  form,
-  heading,
-  instant,
-  link,
-  quantity,
-  section,
-  select,
-  table,
-  textarea,
-} from './parts.ts';
+import { checkbox, field, form, select, textarea } from './forms.ts';
+import { facts, heading, link, section } from './parts.ts';
+import { table } from './tables.ts';
+import { instant, quantity } from './values.ts';
 import type { Place } from './place.ts';
 
 /** How often an allowance may be given. */

@@ -3,7 +3,8 @@ import type { Meter, UsageBin } from '../../client/types.ts';
 import { showDecimal } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import { type Bar, chart } from './chart.ts';
-import { pager, section } from './parts.ts';
+import { section } from './parts.ts';
+import { pager } from './tables.ts';
 import type { Place } from './place.ts';
 
 export const USAGE_RANGES = ['day', 'hour'] as const;

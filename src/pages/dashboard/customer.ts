@@ -14,19 +14,9 @@ import { type Html, html } from '../html.ts';
 import { balancesSection, type FeatureBalance } from './balances.ts';
 import { denialsSection } from './customer-denials.ts';
 import { type CustomerUsage, usageSection } from './customer-usage.ts';
-import {
-  badge,
-  button,
-  code,
-  day,
-  facts,
-  heading,
-  instant,
-  link,
-  money,
-  section,
-  table,
-} from './parts.ts';
+import { button, facts, heading, link, section } from './parts.ts';
+import { table } from './tables.ts';
+import { badge, code, day, instant, money } from './values.ts';
 import type { Place } from './place.ts';
 
 export type CustomerFacts = {

@@ -1,16 +1,8 @@
 import type { Customer } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  button,
-  code,
-  filterField,
-  filters,
-  heading,
-  instant,
-  link,
-  pager,
-  table,
-} from './parts.ts';
+import { button, heading, link } from './parts.ts';
+import { filterField, filters, pager, table } from './tables.ts';
+import { code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 /** The list, newest first. `last` is the id behind which it goes on. */

@@ -1,20 +1,9 @@
 // Deliveries of an endpoint: the list, and one of them with each attempt.
 import type { Delivery, DeliveryAttempt, Endpoint, Event } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  badge,
-  button,
-  code,
-  facts,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  link,
-  pager,
-  section,
-  table,
-} from './parts.ts';
+import { button, facts, heading, link, section } from './parts.ts';
+import { filters, filterSelect, pager, table } from './tables.ts';
+import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 type Option = { readonly value: string; readonly label: string };

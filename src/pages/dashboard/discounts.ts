@@ -1,34 +1,23 @@
 // Discounts: codes that a buyer types.
 import type { Discount } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  button,
-  type Cell,
-  code,
-  faultNotice,
-  field,
-  form,
-  heading,
-  instant,
-  link,
-  money,
-  pager,
-  table,
-} from './parts.ts';
+import { field, form } from './forms.ts';
+import { button, type Cell, heading, link } from './parts.ts';
+import { pager, table } from './tables.ts';
+import { code, instant, money } from './values.ts';
 import type { Place } from './place.ts';
-import { catalogueLinks } from './products.ts';
+import { catalogueHead } from './catalogue.ts';
 
 export function discountsPage(
   place: Place,
   { data, hasMore }: { readonly data: readonly Discount[]; readonly hasMore: boolean },
 ): Html {
-  return html`${heading('Discounts', {
-    actions: [
-      ...catalogueLinks(place),
-      place.may('createDiscount') ? button(place, '/discounts/new', 'New discount', false) : null,
-    ],
-  })}
-  ${faultNotice(place)}
+  const make = {
+    operation: 'createDiscount',
+    to: '/discounts/new',
+    label: 'New discount',
+  } as const;
+  return html`${catalogueHead(place, 'Discounts', make)}
   ${table({
     caption: 'Discounts, newest first',
     columns: ['Code', 'Takes off', 'Used', 'Until', 'Since', ''],

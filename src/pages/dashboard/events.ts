@@ -1,20 +1,9 @@
 // Events: what happened, newest first, and one of them as a webhook carries it.
 import type { Event } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  type Cell,
-  code,
-  facts,
-  filterField,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  link,
-  pager,
-  section,
-  table,
-} from './parts.ts';
+import { type Cell, facts, heading, link, section } from './parts.ts';
+import { filterField, filters, filterSelect, pager, table } from './tables.ts';
+import { code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 type EventPage = { readonly data: readonly Event[]; readonly hasMore: boolean };

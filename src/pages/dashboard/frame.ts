@@ -7,7 +7,7 @@ import { type Html, html } from '../html.ts';
 import { layout, type Page, type Script } from '../layout.ts';
 import { PREVIEW } from './brand-preview.ts';
 import { LIVE_SCRIPT } from './live.ts';
-import { faultNotice } from './parts.ts';
+import { faultNotice } from './forms.ts';
 import type { Choice, Place } from './place.ts';
 import { SECTIONS, type SectionName } from './sections.ts';
 import { DASHBOARD_STYLE } from './style.ts';

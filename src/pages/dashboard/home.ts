@@ -3,7 +3,8 @@ import type { Meter, Overview, Product } from '../../client/types.ts';
 import { showDecimal } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import { chart } from './chart.ts';
-import { button, heading, link, money, quantity } from './parts.ts';
+import { button, heading, link } from './parts.ts';
+import { money, quantity } from './values.ts';
 import type { Place } from './place.ts';
 import { SECTIONS } from './sections.ts';
 

@@ -4,7 +4,8 @@ import type { Invoice, SubscriptionPreview, UpcomingInvoice } from '../../client
 import { showExact } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import { partsOf } from '../usage-parts.ts';
-import { day, money, quantity, table } from './parts.ts';
+import { table } from './tables.ts';
+import { day, money, quantity } from './values.ts';
 import type { Place } from './place.ts';
 
 type Billed = Invoice | UpcomingInvoice | SubscriptionPreview;

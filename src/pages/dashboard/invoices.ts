@@ -3,25 +3,10 @@ import type { Invoice, Payment } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { isNone } from './amounts.ts';
 import { lineTable } from './invoice-lines.ts';
-import {
-  badge,
-  button,
-  code,
-  facts,
-  faultNotice,
-  field,
-  filterField,
-  filters,
-  filterSelect,
-  form,
-  heading,
-  instant,
-  link,
-  money,
-  pager,
-  section,
-  table,
-} from './parts.ts';
+import { faultNotice, field, form } from './forms.ts';
+import { button, facts, heading, link, section } from './parts.ts';
+import { filterField, filters, filterSelect, pager, table } from './tables.ts';
+import { badge, code, instant, money } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf, words } from './words.ts';
 

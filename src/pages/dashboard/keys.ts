@@ -2,19 +2,10 @@
 import type { ApiKey, ApiKeyWithText } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { shownOnce } from './once.ts';
-import {
-  badge,
-  button,
-  type Cell,
-  code,
-  field,
-  form,
-  heading,
-  instant,
-  pager,
-  select,
-  table,
-} from './parts.ts';
+import { field, form, select } from './forms.ts';
+import { button, type Cell, heading } from './parts.ts';
+import { pager, table } from './tables.ts';
+import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 export const nameOf = ({ name, last4 }: ApiKey): string =>

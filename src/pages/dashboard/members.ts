@@ -1,21 +1,10 @@
 // The members of an organisation, who is invited, and what is asked of them. Both modes share them.
 import type { Invitation, Member, Security } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  badge,
-  button,
-  checkbox,
-  code,
-  facts,
-  field,
-  form,
-  heading,
-  instant,
-  pager,
-  section,
-  select,
-  table,
-} from './parts.ts';
+import { checkbox, field, form, select } from './forms.ts';
+import { button, facts, heading, section } from './parts.ts';
+import { pager, table } from './tables.ts';
+import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 type Rows<T> = { readonly data: readonly T[]; readonly hasMore: boolean };

@@ -1,23 +1,12 @@
 // Meters: what is counted, and how.
 import type { Meter } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  badge,
-  button,
-  code,
-  facts,
-  faultNotice,
-  field,
-  form,
-  heading,
-  instant,
-  link,
-  pager,
-  select,
-  table,
-} from './parts.ts';
+import { field, form, select } from './forms.ts';
+import { button, facts, heading, link } from './parts.ts';
+import { pager, table } from './tables.ts';
+import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
-import { catalogueLinks } from './products.ts';
+import { catalogueHead } from './catalogue.ts';
 import { optionsOf } from './words.ts';
 
 export const AGGREGATIONS: readonly Meter['aggregation'][] = [
@@ -33,13 +22,8 @@ export function metersPage(
   place: Place,
   { data, hasMore }: { readonly data: readonly Meter[]; readonly hasMore: boolean },
 ): Html {
-  return html`${heading('Meters', {
-    actions: [
-      ...catalogueLinks(place),
-      place.may('createMeter') ? button(place, '/meters/new', 'New meter', false) : null,
-    ],
-  })}
-  ${faultNotice(place)}
+  const make = { operation: 'createMeter', to: '/meters/new', label: 'New meter' } as const;
+  return html`${catalogueHead(place, 'Meters', make)}
   ${table({
     caption: 'Meters, newest first',
     columns: ['Slug', 'Name', 'Counts', 'Unit', 'State', 'Since'],

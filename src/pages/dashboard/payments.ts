@@ -3,27 +3,10 @@ import type { Dispute, Payment, PaymentMethod, Refund } from '../../client/types
 import { type Html, html } from '../html.ts';
 import { isNone } from './amounts.ts';
 import { confirmPage } from './confirm.ts';
-import {
-  badge,
-  button,
-  type Cell,
-  code,
-  facts,
-  faultNotice,
-  field,
-  filterField,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  link,
-  live,
-  money,
-  pager,
-  section,
-  select,
-  table,
-} from './parts.ts';
+import { faultNotice, field, select } from './forms.ts';
+import { button, type Cell, facts, heading, link, live, section } from './parts.ts';
+import { filterField, filters, filterSelect, pager, table } from './tables.ts';
+import { badge, code, instant, money } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf, words } from './words.ts';
 

@@ -1,7 +1,9 @@
 // The payment processor: what is connected, and the form that connects or replaces it.
 import type { ProcessorAccount } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import { badge, button, code, facts, field, form, heading, instant, section } from './parts.ts';
+import { field, form } from './forms.ts';
+import { button, facts, heading, section } from './parts.ts';
+import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 const SAYS: Readonly<Record<ProcessorAccount['status'], string>> = {

@@ -1,7 +1,8 @@
 // The forms of the catalogue: a product, a price, a feature of it, a usage price, and a sale.
 import type { Entitlement, Meter, Price, Product, UsagePrice } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import { button, checkbox, field, form, heading, link, select, textarea } from './parts.ts';
+import { checkbox, field, form, select, textarea } from './forms.ts';
+import { button, heading, link } from './parts.ts';
 import type { Place } from './place.ts';
 import { PRODUCT_STATUSES } from './products.ts';
 import { optionsOf } from './words.ts';

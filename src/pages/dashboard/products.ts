@@ -3,25 +3,10 @@ import type { Price, Product, UsagePrice } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { per } from '../checkout/summary.ts';
 import { soldUsage } from '../sold-usage.ts';
-import {
-  badge,
-  button,
-  type Cell,
-  code,
-  facts,
-  faultNotice,
-  filterField,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  link,
-  money,
-  pager,
-  quantity,
-  section,
-  table,
-} from './parts.ts';
+import { button, type Cell, facts, heading, link, section } from './parts.ts';
+import { filterField, filters, filterSelect, pager, table } from './tables.ts';
+import { badge, code, instant, money, quantity } from './values.ts';
+import { catalogueHead } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { type Plan, pricePreview, soldOf } from './pricing.ts';
 import { optionsOf, words } from './words.ts';
@@ -30,15 +15,6 @@ export const PRODUCT_STATUSES: readonly Product['status'][] = ['active', 'unpubl
 
 /** Where a buy link opens a checkout. */
 const buyLink = ({ slug }: Product): string => `/buy-links/${slug}/checkout`;
-
-/** The parts of the catalogue, from each of them. */
-export function catalogueLinks(place: Place): (Html | null)[] {
-  return [
-    button(place, '/products', 'Products'),
-    place.may('listMeters') ? button(place, '/meters', 'Meters') : null,
-    place.may('listDiscounts') ? button(place, '/discounts', 'Discounts') : null,
-  ];
-}
 
 export function productsPage(
   place: Place,
@@ -50,14 +26,8 @@ export function productsPage(
   },
 ): Html {
   const { data, hasMore, last } = of;
-  const canCreate = place.may('createProduct');
-  return html`${heading('Products', {
-    actions: [
-      ...catalogueLinks(place),
-      canCreate ? button(place, '/products/new', 'New product', false) : null,
-    ],
-  })}
-  ${faultNotice(place)}
+  const make = { operation: 'createProduct', to: '/products/new', label: 'New product' } as const;
+  return html`${catalogueHead(place, 'Products', make)}
   ${filters([
     filterField(place, {
       name: 'search',

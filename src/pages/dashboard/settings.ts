@@ -3,7 +3,9 @@ import type { Organization, Seller } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { brandingSection } from './branding.ts';
 import { dunningPicture } from './dunning.ts';
-import { button, code, facts, field, form, heading, section } from './parts.ts';
+import { field, form } from './forms.ts';
+import { button, facts, heading, section } from './parts.ts';
+import { code } from './values.ts';
 import type { Place } from './place.ts';
 
 /** What invoices say of the seller. By its name on the wire, and in the client. */

@@ -9,7 +9,9 @@ import type {
 import { type Html, html } from '../html.ts';
 import { per } from '../checkout/summary.ts';
 import { confirmPage } from './confirm.ts';
-import { checkbox, field, heading, instant, link, money, section, select } from './parts.ts';
+import { checkbox, field, select } from './forms.ts';
+import { heading, link, section } from './parts.ts';
+import { instant, money } from './values.ts';
 import type { Place } from './place.ts';
 import { previewOf } from './subscription-preview.ts';
 import { upcomingOf } from './subscriptions.ts';

@@ -2,8 +2,9 @@
 import type { Subscription, SubscriptionPreview } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { lineTable } from './invoice-lines.ts';
-import { facts, instant, money } from './parts.ts';
+import { facts } from './parts.ts';
 import type { Place } from './place.ts';
+import { instant, money } from './values.ts';
 
 export function previewOf(place: Place, before: Subscription, preview: SubscriptionPreview): Html {
   const { amountDue, credited, currency, lines, asOf } = preview;

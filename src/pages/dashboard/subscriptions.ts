@@ -4,23 +4,10 @@ import type { Event, Invoice, Subscription, UpcomingInvoice } from '../../client
 import type { OperationId } from '../../client/operations.ts';
 import { type Html, html } from '../html.ts';
 import { lineTable } from './invoice-lines.ts';
-import {
-  badge,
-  button,
-  code,
-  facts,
-  faultNotice,
-  filterField,
-  filters,
-  filterSelect,
-  heading,
-  instant,
-  link,
-  money,
-  pager,
-  section,
-  table,
-} from './parts.ts';
+import { faultNotice } from './forms.ts';
+import { button, facts, heading, link, section } from './parts.ts';
+import { filterField, filters, filterSelect, pager, table } from './tables.ts';
+import { badge, code, instant, money } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf, words } from './words.ts';
 

@@ -3,7 +3,10 @@ import type { Event, TestClock } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { eventTable } from './events.ts';
 import { localTime } from './local-time.ts';
-import { badge, facts, field, form, heading, instant, live, pager, section } from './parts.ts';
+import { field, form } from './forms.ts';
+import { facts, heading, live, section } from './parts.ts';
+import { pager } from './tables.ts';
+import { badge, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 /** By the duration that moves it so far. */

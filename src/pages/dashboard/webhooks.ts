@@ -2,22 +2,10 @@
 import type { Endpoint, RotatedSecret, WebhookCounts, WebhookHealth } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { shownOnce } from './once.ts';
-import {
-  badge,
-  button,
-  type Cell,
-  code,
-  facts,
-  field,
-  form,
-  heading,
-  instant,
-  link,
-  pager,
-  section,
-  select,
-  table,
-} from './parts.ts';
+import { field, form, select } from './forms.ts';
+import { button, type Cell, facts, heading, link, section } from './parts.ts';
+import { pager, table } from './tables.ts';
+import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 import { ticks } from './ticks.ts';
 

@@ -1,21 +1,10 @@
 // Why a customer was denied: the answer in one sentence, then what it rests on.
 import type { Decision, Decisions, DecisionState, GrantOfThen } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
-import {
-  badge,
-  code,
-  facts,
-  faultNotice,
-  filterField,
-  filters,
-  heading,
-  instant,
-  link,
-  live,
-  quantity,
-  section,
-  table,
-} from './parts.ts';
+import { faultNotice } from './forms.ts';
+import { facts, heading, link, live, section } from './parts.ts';
+import { filterField, filters, table } from './tables.ts';
+import { badge, code, instant, quantity } from './values.ts';
 import type { Place } from './place.ts';
 import { words } from './words.ts';
 

@@ -2,6 +2,7 @@ import { Actor } from './actor/actor.ts';
 import { AlarmsApi } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
+import type { ReservedOutcome } from './actor/reservations.ts';
 import type { ShownSpendCap } from './actor/spend-cap.ts';
 import { recordOne, type UsageItem } from './actor/recording.ts';
 import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
@@ -14,7 +15,9 @@ import { Broadcast } from './cluster/broadcast.ts';
 import { Router } from './cluster/router.ts';
 import type { CallItem } from './cluster/shares.ts';
 import type { Grant } from './metering/grants.ts';
+import type { Resolution } from './metering/reservation.ts';
 import type { Meter } from './metering/meter.ts';
+import type { ReservationRequest, ResolveOutcome } from './metering/reservation-decisions.ts';
 import type { CallOutcome, EachOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Tenant } from './kernel/tenant.ts';
 import { slotOf } from './kernel/slot.ts';
@@ -186,6 +189,24 @@ export class Ledger {
     return this.#router.run(slot, 'voidGrant', id, grant);
   }
 
+  /** Holds units of a meter, once for each id. */
+  reserve(
+    { id, slot }: Found,
+    meter: Meter,
+    request: ReservationRequest,
+  ): Promise<ReservedOutcome> {
+    return this.#router.run(slot, 'reserve', id, meter, request);
+  }
+
+  /** Commits, releases or extends a reservation; null where the customer has no such one. */
+  resolve(
+    { id, slot }: Found,
+    meter: Meter,
+    of: { readonly id: string; readonly act: Resolution },
+  ): Promise<Resolved | null> {
+    return this.#router.run(slot, 'resolveReservation', id, meter, of);
+  }
+
   /** The customer's meters as they are durable now. */
   balances({ id, slot }: Found): Promise<readonly MeterBalance[]> {
     return this.#router.run(slot, 'balancesOf', id);
@@ -216,4 +237,5 @@ export type LedgerDeps = MemberDeps & {
   /** Takes in what another node publishes (`broadcast`); its return value is the reply. */
   readonly onTold: (what: unknown) => unknown;
 };
-export type { Found, MeterBalance, ShownSpendCap };
+export type { Found, MeterBalance, ReservedOutcome, ShownSpendCap };
+export type Resolved = Exclude<ResolveOutcome, { kind: 'unknown' }>;

@@ -30,6 +30,10 @@ export const GRANTS_LIVE_MAX = 1000;
  */
 export const GRANTS_KEPT_MAX = 100;
 
+/** Reservations that may be open for one customer and meter, and for how long one may be. */
+export const RESERVATIONS_OPEN_MAX = 1000;
+export const RESERVATION_MS_MAX = 30 * 86_400_000;
+
 /**
  * Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one
  * flush.

@@ -1,4 +1,5 @@
-import type { Usage, UsageAnswer } from './metering/usage.ts';
+import type { Usage } from './metering/usage.ts';
+import type { UsageAnswer } from './metering/usage-answer.ts';
 
 export type { UsageAnswer };
 

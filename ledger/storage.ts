@@ -10,6 +10,7 @@ import type {
   Refund,
   RefundRefusal,
 } from './payments/payment.ts';
+import type { Reservation } from './metering/reservation.ts';
 import type { Span } from './metering/span.ts';
 import type {
   Billing,
@@ -89,6 +90,8 @@ export type Storage = {
   ): Promise<readonly (StoredUsage & { readonly customerId: string })[]>;
   /** Whether a grant of this id was ever added. */
   grantExists(id: string): Promise<boolean>;
+  /** A reservation, whatever has become of it; null where there is none. */
+  findReservation(id: string): Promise<StoredReservation | null>;
   /** Whether a subscription of this id was ever started. */
   subscriptionExists(id: string): Promise<boolean>;
   loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
@@ -193,6 +196,7 @@ export type FlushRows = {
   readonly subscriptions: readonly SubscriptionRow[];
   readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
   readonly spans: readonly SpanRow[];
+  readonly reservations: readonly ReservationRow[];
   readonly billingAccounts: readonly BillingAccountRow[];
   /**
    * Slots that this node gives away: each goes to its new node where that one is alive, else it
@@ -264,6 +268,12 @@ export type SpanRow = {
   readonly isLive: boolean;
 };
 
+export type ReservationRow = {
+  readonly customer: Customer;
+  readonly meterId: string;
+  readonly reservation: Reservation;
+};
+
 /** What a customer's subscriptions share. */
 export type BillingAccountRow = { readonly customer: Customer; readonly account: BillingAccount };
 
@@ -302,6 +312,12 @@ export type StoredUsage = {
   readonly limitAfter: bigint | null;
   readonly fingerprint: bigint | null;
   readonly answer: AnswerRest | null;
+};
+
+export type StoredReservation = {
+  readonly customerId: string;
+  readonly meterId: string;
+  readonly reservation: Reservation;
 };
 
 export type StoredRefund =

@@ -48,6 +48,7 @@ import { processorRoutes } from './http/routes/processors.ts';
 import { processorWebhookRoutes } from './http/routes/processor-webhooks.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { reportRoutes } from './http/routes/reports.ts';
+import { reservationRoutes } from './http/routes/reservations.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { spendCapRoutes } from './http/routes/spend-cap.ts';
 import { subscriptionPreviewRoutes } from './http/routes/subscription-previews.ts';
@@ -191,6 +192,7 @@ export function createApp(deps: AppDeps) {
 
 const meteringRoutes = (deps: AppDeps) => [
   checkRoutes(deps),
+  reservationRoutes(deps),
   trackRoutes(deps),
   ingestRoutes(deps),
   decisionRoutes(deps),

@@ -2,6 +2,7 @@ import { entitlementId, periodAccountId, usageAccountId } from '../kernel/derive
 import { METERS_KEPT_MAX } from '../limits.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
 import { advanced } from '../metering/advance.ts';
+import { withReserved } from '../metering/capped.ts';
 import type { Affords, MeterContext } from '../metering/meter-draft.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';
@@ -73,7 +74,9 @@ export class Contexts {
     const spending = this.spendingOf(actor, version);
     if (spending === null) return null;
     return (before, after) => {
-      const others = this.metersOf(actor, version).filter((one) => one.meter.id !== meter.id);
+      const others = this.metersOf(actor, version)
+        .filter((one) => one.meter.id !== meter.id)
+        .map((one) => ({ meter: one.meter, state: withReserved(one.state) }));
       return spending.allows({ meter, before, after }, spending.spent(others));
     };
   }

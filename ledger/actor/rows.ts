@@ -51,6 +51,7 @@ export class RowBuilder {
       subscriptions: [...rows.subscriptions.values()],
       subscriptionFollowups: rows.subscriptionFollowups,
       spans: [...rows.spans.values()],
+      reservations: [...rows.reservations.values()],
       billingAccounts: [...rows.billingAccounts.values()],
       handovers: rows.handovers,
     };
@@ -123,6 +124,7 @@ class Fold {
   readonly states = new Map<string, FlushRows['states'][number]>();
   readonly grants = new Map<string, FlushRows['grants'][number]>();
   readonly spans = new Map<string, FlushRows['spans'][number]>();
+  readonly reservations = new Map<string, FlushRows['reservations'][number]>();
   readonly billingAccounts = new Map<string, FlushRows['billingAccounts'][number]>();
   readonly members: FlushRows['members'][number][] = [];
   readonly events: FlushRows['events'][number][] = [];
@@ -160,6 +162,9 @@ class Fold {
     }
     for (const { span, isLive } of effects.spans) {
       this.spans.set(span.id, { customer, meterId: meter.id, span, isLive });
+    }
+    for (const reservation of effects.reservations) {
+      this.reservations.set(reservation.id, { customer, meterId: meter.id, reservation });
     }
     for (const { accountId, member } of effects.members) {
       this.members.push({ slot, accountId, member });

@@ -13,6 +13,7 @@ const HOLDING = 1700;
 const GRANT = 750;
 const PERIOD = 350;
 const SPAN = 600;
+const RESERVATION = 1000;
 const SUBSCRIPTION = 1700;
 const BILLED_USAGE = 700;
 const OPEN_INVOICE = 700;
@@ -28,8 +29,9 @@ export function bytesOfCustomer({ externalId, email }: Customer): number {
   return ACTOR + textBytes(externalId) + textBytes(email);
 }
 
-export function bytesOfState({ grants, others, spans }: MeterState): number {
-  return HOLDING + grants.length * GRANT + others.length * PERIOD + spans.length * SPAN;
+export function bytesOfState({ grants, others, spans, reservations }: MeterState): number {
+  const kept = others.length * PERIOD + spans.length * SPAN + reservations.length * RESERVATION;
+  return HOLDING + grants.length * GRANT + kept;
 }
 
 export function bytesOfSubscription({ signup, open, waiting, usage }: Subscription): number {

@@ -18,6 +18,7 @@ import {
   startSubscription,
   upcomingInvoice,
 } from '../actor/subscriptions.ts';
+import { reserve, resolveReservation } from '../actor/reservations.ts';
 import { findSpendCap, setSpendCap } from '../actor/spend-cap.ts';
 import type { OwnershipSession } from '../actor/ownership-session.ts';
 import type { Meter } from '../metering/meter.ts';
@@ -39,6 +40,8 @@ const OPS = {
   wouldRefuse,
   addGrant,
   voidGrant,
+  reserve,
+  resolveReservation,
   balancesOf,
   tick,
   findPayment,
@@ -70,6 +73,7 @@ type Repeats = {
 const REPEATS: Repeats = {
   record: ({ recent }, _customerId, _meter, { keyId }) =>
     recent.add(must(keyId, 'the id of what is asked for again')),
+  reserve: ({ recent }, _customerId, _meter, { id }) => recent.add(id),
   reserveRefund: ({ recent }, _paymentId, { id }) => recent.add(id),
   recordAll: addIds,
   recordEach: addIds,

@@ -1,5 +1,4 @@
 import { assert, must } from '../kernel/assert.ts';
-import { boundary, periodIndex } from '../kernel/calendar.ts';
 import type { MeterContext, MeterEffects } from './meter-draft.ts';
 import { MeterDraft } from './meter-draft.ts';
 import { type Grant, leaderOf, left } from './grants.ts';
@@ -13,6 +12,10 @@ import {
   snapshotOf,
 } from './meter.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
+import { expireReservation } from './reservation-changes.ts';
+import { dropUnlimited, movedTo } from './reservation-parts.ts';
+import { paidByGrant } from './reservation.ts';
+import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
 import { periodAccountId } from '../kernel/derived-ids.ts';
 
@@ -29,13 +32,10 @@ import { periodAccountId } from '../kernel/derived-ids.ts';
  */
 export function advance(draft: MeterDraft): void {
   for (let step = 0; step < ADVANCE_STEPS_MAX; step += 1) {
-    const due = dueOf(draft.state.grants, draft.state.current);
+    const due = dueOf(draft.state);
     if (due > draft.context.now) return;
     stepAt(draft, due);
-    assert(
-      dueOf(draft.state.grants, draft.state.current) >= due,
-      'time went backwards in an advance',
-    );
+    assert(dueOf(draft.state) >= due, 'time went backwards in an advance');
   }
 }
 
@@ -58,7 +58,9 @@ export function decideTick(context: MeterContext, state: MeterState): MeterEffec
 }
 
 function stepAt(draft: MeterDraft, due: number): void {
-  const { grants, current } = draft.state;
+  const { grants, current, reservations } = draft.state;
+  const [reservation] = reservations;
+  if (reservation?.expiresAt === due) return expireReservation(draft, reservation);
   const expired = grants.find((grant) => grant.started && grant.expiresAt === due);
   if (expired !== undefined) return endWhole(draft, expired, due, 'expired');
   if (current.end === due) {
@@ -168,6 +170,8 @@ export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void 
     createdAt,
   });
   if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, at);
+  // What it paid for of reservations is in what the new one has used, too.
+  movedTo(draft, settled, { id: grant.id, renewsAt });
   draft.announceGrant(grant, amount, 'plan_change', at);
   const leader = leaderOf(draft.state.grants);
   if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, at, leader);
@@ -207,10 +211,12 @@ function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
     return;
   }
   const carried = started.filter((grant) => grant.renewsAt !== at);
+  dropUnlimited(draft);
   takeOut(draft, carried, at);
   closeSpan(draft, at);
   openPeriod(draft, at, end);
-  for (const grant of carried) carryOver(draft, grant, at);
+  const paying = paidByGrant(draft.state);
+  for (const grant of carried) carryOver(draft, grant, { at, isPaying: paying.has(grant.id) });
   for (const grant of renewing) {
     rollOver(draft, grant, at);
     renew(draft, grant, at, 0n);
@@ -224,11 +230,16 @@ function takeOut(draft: MeterDraft, carried: readonly Grant[], at: number): void
   }
 }
 
-function carryOver(draft: MeterDraft, grant: Grant, at: number): void {
+/** `isPaying`: a reservation may give units back to it. */
+function carryOver(
+  draft: MeterDraft,
+  grant: Grant,
+  { at, isPaying }: { readonly at: number; readonly isPaying: boolean },
+): void {
   const rest = left(grant);
   if (rest === null) {
     draft.putGrant({ ...grant, used: 0n });
-  } else if (rest === 0n && grant.recurs === null && !isOfPlan(grant)) {
+  } else if (rest === 0n && grant.recurs === null && !isOfPlan(grant) && !isPaying) {
     draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   } else {
     draft.credit(carryId(draft, 'in', grant, at), rest, at);
@@ -261,9 +272,9 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   });
 }
 
-/** Whether an event of this period may still arrive. */
-function mayBeLate({ now }: MeterContext, { end }: Period): boolean {
-  return end === null || end > now - PERIODS_KEPT_MS;
+/** Whether an event of this period may still arrive, or something of it is reserved. */
+function mayBeLate({ now }: MeterContext, { end, reserved }: Period): boolean {
+  return end === null || end > now - PERIODS_KEPT_MS || reserved > 0n;
 }
 
 /** A period without an account yet. The id of its account is derived. */
@@ -301,50 +312,8 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   draft.announceGrant(allowance, allowance.amount, 'renewal', at);
 }
 
-/**
- * Rolls over what an allowance had left: a grant of its own, up to the cap on the total that is
- * rolled over.
- */
-function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
-  const { recurs, amount: given, suspended } = allowance;
-  assert(recurs !== null, 'only an allowance rolls over');
-  const { rollover, cycle } = recurs;
-  if (rollover === null || given === null || suspended !== null) return;
-  let held = 0n;
-  for (const grant of draft.state.grants) {
-    if (isRolloverOf(grant, allowance)) held += left(grant) ?? 0n;
-  }
-  const room = rollover.max - held;
-  const rest = given - allowance.used;
-  const amount = rest < room ? rest : room;
-  if (amount <= 0n) return;
-  const grant: Grant = {
-    ...allowance,
-    id: draft.context.ids.derive('rollover', allowance.id, String(at)),
-    source: 'rollover',
-    amount,
-    used: 0n,
-    spent: 0n,
-    effectiveAt: at,
-    expiresAt: boundary(cycle, periodIndex(cycle, at) + rollover.expiresAfterPeriods),
-    createdAt: at,
-    overageAllowed: false,
-    price: null,
-    charges: false,
-    recurs: null,
-    renewsAt: null,
-    reason: null,
-  };
-  draft.putGrant(grant);
-  draft.credit(draft.context.ids.derive('grant', grant.id), amount, at);
-}
-
 function renewalAfter({ recurs }: Grant, at: number): number | null {
   return recurs === null ? null : calendarPeriod(recurs.cycle, at).end;
-}
-
-function isRolloverOf(grant: Grant, allowance: Grant): boolean {
-  return grant.source === 'rollover' && grant.subscriptionId === allowance.subscriptionId;
 }
 
 /**

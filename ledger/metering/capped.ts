@@ -10,8 +10,14 @@ export function checkCapped(
   const answer = check(state, units);
   // What is within the limit costs nothing.
   if (affords === null || answer.reason !== 'overage_allowed') return answer;
-  if (affords(state, withMore(state, units))) return answer;
+  if (affords(state, withMore(withReserved(state), units))) return answer;
   return { ...answer, allowed: false, reason: 'spend_cap' };
+}
+
+/** The state as it would be if all that is reserved were used: a spend cap leaves room for it. */
+export function withReserved(state: MeterState): MeterState {
+  const { reserved } = state.current;
+  return reserved === 0n ? state : withMore(state, reserved);
 }
 
 /** The state as it would be with more consumed. */

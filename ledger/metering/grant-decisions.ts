@@ -3,6 +3,7 @@ import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.
 import { type Grant, left } from './grants.ts';
 import { GRANTS_KEPT_MAX } from '../limits.ts';
 import type { MeterState } from './meter.ts';
+import { paidByGrant } from './reservation.ts';
 import { inRange } from '../kernel/quantity.ts';
 
 export type GrantOutcome =
@@ -41,8 +42,10 @@ function retireUsedUp(draft: MeterDraft): void {
   if (draft.state.grants.length < GRANTS_KEPT_MAX) return;
   draft.checkpoint();
   const at = draft.context.now;
+  const paying = paidByGrant(draft.state);
   for (const grant of draft.state.grants) {
-    const isUsedUp = grant.started && grant.recurs === null && left(grant) === 0n;
+    const isUsedUp =
+      grant.started && grant.recurs === null && left(grant) === 0n && !paying.has(grant.id);
     if (isUsedUp && !isOfPlan(grant)) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   }
 }

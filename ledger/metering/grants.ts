@@ -106,12 +106,14 @@ export function left(grant: Grant): bigint | null {
 
 /**
  * Divides `units` among the started grants, in burn order. Negative units are corrections of usage
- * that an earlier checkpoint has settled: they go back to the last grants that burned. Returns the
- * grants with their new `used`, and the units that no grant took: overage if positive.
+ * that an earlier checkpoint has settled: they go back to the last grants that burned, except for
+ * what these pay for of reservations (`kept`, by grant). Returns the grants with their new `used`,
+ * and the units that no grant took: overage if positive.
  */
 export function burn(
   grants: readonly Grant[],
   units: bigint,
+  kept: ReadonlyMap<string, bigint> = NOTHING,
 ): { grants: readonly Grant[]; rest: bigint } {
   if (units === 0n) return { grants, rest: 0n };
   const dealt = [...grants];
@@ -121,7 +123,7 @@ export function burn(
     const grant = dealt[index];
     if (grant === undefined || !grant.started) continue;
     const isHeld = grant.suspended !== null && grant.amount === null;
-    const room = units > 0n ? (isHeld ? 0n : left(grant)) : -grant.used;
+    const room = units > 0n ? (isHeld ? 0n : left(grant)) : -free(grant, kept);
     const taken = room === null ? rest : nearerToZero(room, rest);
     const used = grant.used + taken;
     assert(used >= 0n, 'a grant gives back at most what was used of it');
@@ -131,6 +133,14 @@ export function burn(
   }
   return { grants: dealt, rest };
 }
+
+/** What a correction may give back to it. */
+function free({ id, used }: Grant, kept: ReadonlyMap<string, bigint>): bigint {
+  const rest = used - (kept.get(id) ?? 0n);
+  return rest > 0n ? rest : 0n;
+}
+
+const NOTHING: ReadonlyMap<string, bigint> = new Map();
 
 /** Both of one sign. */
 function nearerToZero(a: bigint, b: bigint): bigint {

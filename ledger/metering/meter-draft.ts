@@ -10,6 +10,13 @@ import {
   dueOf,
   snapshotOf,
 } from './meter.ts';
+import {
+  type Part,
+  paidByGrant,
+  paidFor,
+  type Reservation,
+  withReservation,
+} from './reservation.ts';
 import type { Ids } from '../ports.ts';
 import type { Span } from './span.ts';
 import { quantityNumber } from '../kernel/quantity.ts';
@@ -64,6 +71,7 @@ export type MeterEffects = {
   readonly events: readonly LedgerEvent[];
   readonly members: readonly CountedMember[];
   readonly spans: readonly SpanChange[];
+  readonly reservations: readonly Reservation[];
   /** Whether the meter's own row changed, beyond its current account's totals. */
   readonly stateChanged: boolean;
 };
@@ -83,6 +91,7 @@ export class MeterDraft {
   #members: CountedMember[] | null = null;
   #events: LedgerEvent[] | null = null;
   #spans: Map<string, SpanChange> | null = null;
+  #reservations: Map<string, Reservation> | null = null;
 
   constructor(context: MeterContext, state: MeterState) {
     this.context = context;
@@ -147,16 +156,54 @@ export class MeterDraft {
     this.state = { ...this.state, spans };
   }
 
-  /** Settles consumption on the grants, so that the set of grants may change. */
+  /**
+   * Replaces or adds a reservation; one that is resolved leaves the state and stays in the store.
+   * Reservations have rows of their own: the meter's row changes only where one expires before the
+   * meter's alarm.
+   */
+  putReservation(reservation: Reservation): void {
+    this.#reservations ??= new Map();
+    this.#reservations.set(reservation.id, reservation);
+    const reservations = withReservation(this.state.reservations, reservation);
+    this.state = { ...this.state, reservations };
+    if (reservation.status === 'open' && reservation.expiresAt < this.state.nextDue) {
+      this.#stateChanged = true;
+    }
+  }
+
+  /** Settles consumption and reservations on the grants, so that the set of grants may change. */
   checkpoint(): void {
-    const { grants, rest } = burn(
-      this.state.grants,
-      this.state.current.consumed - this.state.allocated,
-    );
+    const { current, allocated } = this.state;
+    const due = current.consumed - allocated;
+    const { grants, rest } = burn(this.state.grants, due, paidByGrant(this.state));
+    this.#burned(grants);
+    this.change({ allocated: current.consumed - rest });
+    if (current.reserved > 0n) this.#payForReservations();
+  }
+
+  #payForReservations(): void {
+    const { reservations, current } = this.state;
+    for (const one of reservations) {
+      const due = one.amount - paidFor(one);
+      if (one.accountId !== current.accountId || due === 0n) continue;
+      const before = this.state.grants;
+      const { grants, rest } = burn(before, due);
+      // Nothing is left for the others either.
+      if (rest === due) return;
+      const parts: Part[] = grants.flatMap((grant, index) => {
+        const amount = grant.used - (before[index]?.used ?? 0n);
+        return amount === 0n ? [] : [{ grantId: grant.id, amount, renewsAt: grant.renewsAt }];
+      });
+      this.#burned(grants);
+      this.putReservation({ ...one, parts: [...one.parts, ...parts] });
+    }
+  }
+
+  #burned(grants: readonly Grant[]): void {
     for (const [index, grant] of grants.entries()) {
       if (grant !== this.state.grants[index]) this.#write(grant);
     }
-    this.change({ grants, allocated: this.state.current.consumed - rest });
+    this.change({ grants });
   }
 
   /** As the store is to hold it after the decision. */
@@ -165,10 +212,17 @@ export class MeterDraft {
     this.#grants.set(grant.id, grant);
   }
 
-  /** Credits the current period's account, or takes a credit back. */
-  credit(id: string, amount: bigint, at: number): void {
+  /** The period of an account that memory has. */
+  period(accountId: string): Period {
+    const { current, others } = this.state;
+    const found = [current, ...others].find((period) => period.accountId === accountId);
+    assert(found !== undefined, 'the period of what is open is in memory');
+    return found;
+  }
+
+  /** Credits a period's account, the current one's by default, or takes a credit back. */
+  credit(id: string, amount: bigint, at: number, before: Period = this.state.current): void {
     if (amount === 0n) return;
-    const before = this.state.current;
     this.transfers.push({
       id,
       kind: amount > 0n ? 'single' : 'reverse',
@@ -275,7 +329,7 @@ export class MeterDraft {
   /** The finished effects. The next due time is computed here, once. */
   effects(): MeterEffects {
     if (this.#stateChanged) {
-      const nextDue = dueOf(this.state.grants, this.state.current);
+      const nextDue = dueOf(this.state);
       this.state = { ...this.state, nextDue };
     }
     return {
@@ -289,6 +343,7 @@ export class MeterDraft {
       events: this.#events ?? NONE,
       members: this.#members ?? NONE,
       spans: this.#spans === null ? NONE : [...this.#spans.values()],
+      reservations: this.#reservations === null ? NONE : [...this.#reservations.values()],
       stateChanged: this.#stateChanged,
     };
   }

@@ -2,6 +2,7 @@ import type { Mode } from '../kernel/tenant.ts';
 import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
 import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
+import { type Reservation, unpaid } from './reservation.ts';
 import type { Mark, Span } from './span.ts';
 
 /**
@@ -72,6 +73,8 @@ export type MeterState = {
    * no event of theirs can come any more.
    */
   readonly spans: readonly Span[];
+  /** The open ones, by when they expire. */
+  readonly reservations: readonly Reservation[];
   readonly firstGrantAt: number | null;
   /** Whether a grant expired before it was used up. Separates `expired` from `not_entitled`. */
   readonly everExpired: boolean;
@@ -131,6 +134,7 @@ export function emptyMeterState(
     grants: [],
     allocated: 0n,
     spans: [],
+    reservations: [],
     firstGrantAt: null,
     everExpired: false,
     exhausted: false,
@@ -267,9 +271,10 @@ export function shortage(
 export function breakdown(
   state: MeterState,
 ): readonly { readonly grant: Grant; readonly remaining: bigint | null }[] {
-  const dealt = burn(state.grants, state.current.consumed - state.allocated).grants;
-  return dealt
-    .filter((grant) => grant.started)
+  const { current, allocated, reservations } = state;
+  const due = current.consumed - allocated + unpaid(reservations, current);
+  return burn(state.grants, due)
+    .grants.filter((grant) => grant.started)
     .map((grant) => ({
       grant,
       // Of a suspended unlimited one there is nothing to use.
@@ -277,9 +282,16 @@ export function breakdown(
     }));
 }
 
-/** The earliest time at which a grant starts, is given anew or expires, or the period ends. */
-export function dueOf(grants: readonly Grant[], current: Period): number {
-  let due = current.end ?? Infinity;
+/**
+ * The earliest time at which a reservation expires, a grant starts, is given anew or expires, or the
+ * period ends.
+ */
+export function dueOf({
+  grants,
+  current,
+  reservations,
+}: Pick<MeterState, 'grants' | 'current' | 'reservations'>): number {
+  let due = Math.min(current.end ?? Infinity, reservations[0]?.expiresAt ?? Infinity);
   for (const grant of grants) {
     const { started, expiresAt, renewsAt, effectiveAt } = grant;
     const next = started ? Math.min(expiresAt ?? Infinity, renewsAt ?? Infinity) : effectiveAt;

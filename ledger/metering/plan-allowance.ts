@@ -14,6 +14,7 @@ import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.
 import { type Grant, type Rollover, type Suspension, isUnlimited } from './grants.ts';
 import { type MeterState, snapshotOf } from './meter.ts';
 import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
+import { movedTo } from './reservation-parts.ts';
 import { runningSpan } from './spans.ts';
 import type { UsagePrice } from './usage-price.ts';
 
@@ -301,5 +302,6 @@ function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
   }
   // It is no longer unlimited, so it leaves behind what was used of it, as when it ends.
   draft.credit(context.ids.next(), grant.used, context.now);
+  movedTo(draft, grant, null);
   draft.putGrant({ ...grant, used: 0n, suspended: why });
 }

@@ -3,7 +3,7 @@ import type { MeterContext, MeterEffects } from './meter-draft.ts';
 import { type Aggregation, type MeterState, balance } from './meter.ts';
 import type { UsageRequest } from '../outcome.ts';
 import { inRange, quantityNumber } from '../kernel/quantity.ts';
-import type { UsageAnswer } from './usage.ts';
+import type { UsageAnswer } from './usage-answer.ts';
 
 /** One usage of a call: what was asked, and what was recorded of it. */
 export type Recorded = {
@@ -39,6 +39,7 @@ export function usageEvent(
     grants: [],
     members: [],
     spans: [],
+    reservations: [],
     stateChanged: false,
     events: [
       {

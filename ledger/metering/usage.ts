@@ -1,19 +1,17 @@
 import { advance, advanced, newPeriod } from './advance.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
-import { checkCapped } from './capped.ts';
+import { checkCapped, withReserved } from './capped.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
 import {
   type CheckAnswer,
   type MeterState,
   type Period,
-  type Snapshot,
   available,
   balance,
   calendarPeriod,
   shortage,
   snapshotOf,
   within,
-  withoutLimit,
 } from './meter.ts';
 import { leaderOf } from './grants.ts';
 import { countLate } from './span-changes.ts';
@@ -21,6 +19,7 @@ import type { Mark } from './span.ts';
 import { isSold } from './spans.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import { inRange, one } from '../kernel/quantity.ts';
+import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 import type {
   AnswerRest,
   Reason,
@@ -53,16 +52,6 @@ export type UsageOutcome =
   | { readonly kind: 'refused'; readonly record: UsageAnswer }
   /** The total would leave the range that a JSON number holds exactly. Leaves no trace. */
   | { readonly kind: 'out_of_range' };
-
-export type UsageAnswer = {
-  readonly id: string;
-  readonly value: bigint;
-  readonly eventAt: number;
-  readonly reason: Reason;
-  readonly snapshot: Snapshot;
-  /** The merchant's own id of the customer at that time. */
-  readonly externalId: string | null;
-};
 
 /**
  * Whether a member was counted in the account of this period before; undefined where memory does
@@ -252,7 +241,7 @@ function admit({ context, state }: MeterDraft, usage: Usage, wanted: Wanted): Re
   // Only what is of now is refused: it is in the current period.
   if (reason !== null || context.affords === null || period !== state.current) return reason;
   const after = { ...state, current: { ...period, consumed, aggregate } };
-  return context.affords(state, after) ? null : 'spend_cap';
+  return context.affords(state, withReserved(after)) ? null : 'spend_cap';
 }
 
 function refusalOfCheck({ allowed, reason }: CheckAnswer): Reason | null {
@@ -266,16 +255,6 @@ function overLimit(state: MeterState, period: Period, change: bigint): Reason | 
   const usable = period === state.current ? available(state, before) : balance(before);
   const fits = usable === null || usable >= change || before.overageAllowed;
   return fits || change <= 0n ? null : shortage(state, before, change);
-}
-
-/** `rest`: the balance of the snapshot. */
-function reasonAfter(state: MeterState, snapshot: Snapshot, rest: bigint | null): Reason {
-  if (rest === null) return withoutLimit(state);
-  return rest < 0n && snapshot.overageAllowed ? 'overage_allowed' : 'ok';
-}
-
-function crossed(state: MeterState, rest: bigint | null): boolean {
-  return rest !== null && rest <= 0n && !state.exhausted && state.firstGrantAt !== null;
 }
 
 function transferOf(

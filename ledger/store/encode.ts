@@ -26,6 +26,7 @@ import {
   paymentAlarm,
   REFUND_COLUMNS,
 } from './payment-columns.ts';
+import { RESERVATION_COLUMNS } from './reservation-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
 import { DELTA_COLUMNS, usageEntries } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
@@ -103,7 +104,7 @@ const belongsToActor = ({ kind }: AccountOpening): boolean =>
 /** Arrays of rows, in the order of `RARE`; null where there are none. */
 function rareRows(rows: FlushRows): BinaryArray[] | null {
   const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
-  const { spans, billingAccounts } = rows;
+  const { spans, reservations, billingAccounts } = rows;
   // Refunds, disputes and followups come with the payment or the subscription that they are of.
   const parts = [
     opened,
@@ -115,6 +116,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
     subscriptions,
     handovers,
     spans,
+    reservations,
     billingAccounts,
   ];
   if (parts.every((part) => part.length === 0)) return null;
@@ -147,6 +149,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
     binaryRows(DISPUTE_COLUMNS, rows.disputes),
     binaryRows(SUBSCRIPTION_COLUMNS, subscriptions),
     binaryRows(SPAN_COLUMNS, spans),
+    binaryRows(RESERVATION_COLUMNS, reservations),
     binaryRows(BILLING_ACCOUNT_COLUMNS, billingAccounts),
     binaryRows(FOLLOWUP_COLUMNS, followupRows(rows)),
     binaryRows(HANDOVER_COLUMNS, handovers),

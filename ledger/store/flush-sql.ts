@@ -23,6 +23,7 @@ import {
 } from './meter-columns.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
+import { RESERVATION_COLUMNS } from './reservation-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
 import { DELTA_COLUMNS } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
@@ -201,6 +202,11 @@ const RARE = `,
     INSERT INTO usage_spans AS u (${namesOf(SPAN_COLUMNS)})
     SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_usage_spans')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SPAN_COLUMNS, 'excluded', 'u')}
+  ),
+  reserved AS (
+    INSERT INTO reservations AS v (${namesOf(RESERVATION_COLUMNS)})
+    SELECT ${namesOf(RESERVATION_COLUMNS, 'r.')} FROM ${rowsOf('flush_reservations')}
+    ON CONFLICT (slot, id) DO UPDATE SET ${assignments(RESERVATION_COLUMNS, 'excluded', 'v')}
   ),
   accounted AS (
     INSERT INTO billing_accounts AS a (${namesOf(BILLING_ACCOUNT_COLUMNS)})

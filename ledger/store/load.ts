@@ -19,6 +19,7 @@ import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
 import { NO_BILLING } from '../subscriptions/subscription.ts';
 import type { Bigints } from './bigints.ts';
 import type { RowOf } from './columns.ts';
+import { type ReservationJson, reservationJson, reservationOf } from './load-reservations.ts';
 import { type SpanJson, spanOf } from './load-spans.ts';
 import { type UsagePriceRow, usagePriceOf } from './usage-price-row.ts';
 import { loadBilling } from './load-subscriptions.ts';
@@ -50,7 +51,9 @@ export async function loadCustomers(
       select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, (
         select jsonb_agg(to_jsonb(u) || jsonb_build_object('price', ${priceJson(sql)}) order by u.started_at)
         from usage_spans u join usage_prices p on p.id = u.usage_price_id
-        where u.slot = c.slot and u.customer_id = c.customer_id and u.meter_id = c.meter_id and u.live) as spans
+        where u.slot = c.slot and u.customer_id = c.customer_id and u.meter_id = c.meter_id and u.live) as spans, (
+        select jsonb_agg(${reservationJson(sql)} order by v.expires_at, v.id) from reservations v
+        where v.customer_id = c.customer_id and v.meter_id = c.meter_id and v.status = 'open') as reservations
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join customer_meters c on c.slot = k.slot and c.customer_id = k.id
       join meters m on m.id = c.meter_id`,
@@ -66,7 +69,7 @@ export async function loadCustomers(
       join balances b on b.slot = a.slot and b.id = a.id
       join meters m on m.id = a.meter_id
       left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
-      where a.period_start >= coalesce(c.period_start, 'epoch')
+      where a.period_start >= coalesce(c.period_start, 'epoch') or b.debits_pending > 0
       order by a.period_start`,
     loadBilling(sql, { slots, ids }),
   ]);
@@ -132,10 +135,11 @@ function meterState(
   // Its account may still have the calendar's end of the period.
   const current =
     opened === undefined ? emptyPeriod(account(start), start, end) : { ...opened, end };
+  const reservations = (row.reservations ?? []).map(reservationOf);
   const grants = rows.grants.filter(of).map(grantOf).sort(burnOrder);
   return {
     ...emptyMeterState(key.meterId, entitlement, current),
-    others: periods.filter((period) => period.start > start),
+    others: periods.filter((period) => period.start !== start),
     grants,
     allocated: row.allocated,
     spans: (row.spans ?? []).map(spanOf),
@@ -144,7 +148,8 @@ function meterState(
     exhausted: row.exhausted,
     sequence: row.sequence,
     eventAt: row.event_at.getTime(),
-    nextDue: dueOf(grants, current),
+    reservations,
+    nextDue: dueOf({ grants, current, reservations }),
   };
 }
 
@@ -187,7 +192,7 @@ export async function loadHistory(
   const rows = await sql<PeriodRow[]>`
     select ${periodColumns(sql)} from accounts a join balances b on b.slot = a.slot and b.id = a.id
     where a.slot = ${key.slot} and a.customer_id = ${key.customerId} and a.meter_id = ${key.meterId}
-      and (b.period_end is null or b.period_end > ${new Date(since)})
+      and (b.period_end is null or b.period_end > ${new Date(since)} or b.debits_pending > 0)
     order by a.period_start`;
   return rows.map(periodOf);
 }
@@ -285,6 +290,9 @@ type PeriodRow = MeterColumns & {
 };
 
 type StateRow = MeterColumns &
-  RowOf<typeof STATE_COLUMNS> & { readonly spans: readonly SpanJson[] | null };
+  RowOf<typeof STATE_COLUMNS> & {
+    readonly spans: readonly SpanJson[] | null;
+    readonly reservations: readonly ReservationJson[] | null;
+  };
 
 type GrantRow = RowOf<typeof GRANT_COLUMNS> & { readonly price: UsagePriceRow | null };

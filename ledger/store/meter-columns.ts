@@ -61,7 +61,8 @@ export const GRANT_COLUMNS = {
   customer_id: kept('uuid', ({ customer }) => customer.id),
   meter_id: kept('uuid', ({ meterId }) => meterId),
   source: kept('text', ({ grant }) => grant.source),
-  amount: kept('bigint', ({ grant }) => grant.amount),
+  // What rolls over late is added to what rolled over before.
+  amount: replaced('bigint', ({ grant }) => grant.amount),
   used: replaced('bigint', ({ grant }) => grant.used),
   spent: replaced('bigint', ({ grant }) => grant.spent),
   effective_at: kept('time', ({ grant }) => grant.effectiveAt),

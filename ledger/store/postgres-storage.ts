@@ -22,6 +22,7 @@ import {
 } from './nodes.ts';
 import { isOutage, kindOf } from './outages.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
+import { findReservation } from './load-reservations.ts';
 import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
@@ -111,6 +112,7 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     findUsage: (ids) => reader.ask((sql) => findUsage(sql, ids)),
     findFormerUsage: (ids) => reader.ask((sql) => findFormerUsage(sql, ids)),
     grantExists: (id) => reader.ask((sql) => exists(sql`select from grants where id = ${id}`)),
+    findReservation: (id) => reader.ask((sql) => findReservation(sql, id)),
     subscriptionExists: (id) =>
       reader.ask((sql) => exists(sql`select from subscriptions where id = ${id}`)),
     loadPayments: (ids) => reader.ask((sql) => loadPayments(sql, deps.slotOf, ids)),

@@ -107,8 +107,10 @@ export type Operations = {
    * Answered from memory; includes every acknowledged write. `consume: true` records the value
    * in the same step, durably, where it is allowed: concurrent callers never overrun. An
    * `idempotencyKey`, or an `Idempotency-Key` header in its place, counts once for its
-   * customer, and repeated answers the first answer; the header means nothing without
-   * `consume`.
+   * customer, and repeated answers the first answer. `reserve: true` holds the value in the
+   * same step instead, where it is allowed: `reservation` is what `POST /reservations`
+   * answers, and null where it is not; repeated under its key it answers the reservation as it
+   * is now. The header means nothing without one of the two.
    */
   checkEntitlement: { args: [params: CheckBody]; answer: CheckResult };
   /**
@@ -118,6 +120,54 @@ export type Operations = {
    * be answered leaves the others as they are.
    */
   checkEntitlements: { args: [params: CheckBatchBody]; answer: CheckBatchResult };
+  /**
+   * Hold units of a feature
+   *
+   * For work whose cost is learned afterwards: what is held is taken off `balance`, so that
+   * nobody else uses it. Then `/commit` what the work came to: the rest is free again. What is
+   * neither committed nor released is free again when it expires. 402 where a check of as much
+   * would deny.
+   *
+   * A reservation belongs to the period in which it is made, and so does what is committed of
+   * it, up to its amount. What is released of it after that period rolls over then, as far as
+   * the rollover of that period leaves room. A grant that ends meanwhile still covers what is
+   * committed; what is released of it is lost.
+   *
+   * An `idempotencyKey` counts once for its customer: repeated, it answers the reservation as
+   * it is now. For features that sum or count; on one that counts, in whole units. A customer
+   * has at most 1,000 open reservations of a feature (409).
+   */
+  createReservation: { args: [params: ReservationCreate]; answer: Reservation };
+  /**
+   * Get a reservation
+   *
+   * With what is left of its feature now.
+   */
+  getReservation: { args: [id: string]; answer: Reservation };
+  /**
+   * Record what the work came to
+   *
+   * Below what is held, the rest is free again; above it, the excess is usage of now, as by
+   * `/track`: usage is a fact. After it has expired the whole is usage of now, and `late` is
+   * true. The same value again answers the first answer; another one, or a released
+   * reservation, is `invalid_state`.
+   */
+  commitReservation: { args: [id: string, params: ReservationCommit]; answer: Reservation };
+  /**
+   * Let go of what is held
+   *
+   * Nothing was used. Again is the first answer; of an expired one nothing changes. After a
+   * commit: `invalid_state`.
+   */
+  releaseReservation: { args: [id: string]; answer: Reservation };
+  /**
+   * Hold more units, or for longer
+   *
+   * `amount` is the new whole, at least what is held; past the balance it is 402, and nothing
+   * changes. `expiresIn` counts from now. A reservation is open for 30 days at most. One that
+   * is not open, and more of one whose period is over, is `invalid_state`.
+   */
+  extendReservation: { args: [id: string, params: ReservationExtend]; answer: Reservation };
   /**
    * Record usage
    *
@@ -1509,9 +1559,13 @@ export type CheckBody = {
   customerId?: string;
   /** The merchant's own id of the customer. */
   externalCustomerId?: string;
-  value?: Quantity;
+  value?: number | string;
   /** Record the value too, in the same step, where it is allowed. */
   consume?: boolean;
+  /** Hold the value, in the same step, where it is allowed: see `POST /reservations`. */
+  reserve?: boolean;
+  /** Seconds from now. */
+  expiresIn?: number;
   idempotencyKey?: string;
 };
 
@@ -1521,7 +1575,7 @@ export type CheckItem = {
   customerId?: string;
   /** The merchant's own id of the customer. */
   externalCustomerId?: string;
-  value?: Quantity;
+  value?: number | string;
 };
 
 export type CheckReason =
@@ -1551,6 +1605,8 @@ export type CheckResult = {
   periodStart: string | null;
   periodEnd: string | null;
   resetsAt: string | null;
+  /** With `reserve`: what is held now; null where it is not allowed. */
+  reservation?: Reservation | null;
 };
 
 export type Checkout = {
@@ -1860,7 +1916,7 @@ export type Decision = {
    * `check`, `consume` (a check with consume) and `track` were denied; `usage` was recorded,
    * or refused so long ago that no more is known.
    */
-  kind: 'check' | 'consume' | 'track' | 'usage';
+  kind: 'check' | 'consume' | 'track' | 'reserve' | 'usage';
   allowed: boolean;
   reason: CheckReason;
   /** The reason as a sentence, with its numbers. */
@@ -2357,7 +2413,7 @@ export type Grant = {
 
 export type GrantCreate = {
   featureKey: string;
-  amount?: Quantity;
+  amount?: number | string;
   /** Instead of an amount. */
   unlimited?: true;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -2413,7 +2469,7 @@ export type IngestEvent = {
   customerId?: string;
   /** The merchant's own id of the customer. */
   externalCustomerId?: string;
-  value?: Quantity;
+  value?: number | string;
   metadata?: UsageMetadata;
   /** ISO 8601, with Z or an offset. */
   timestamp?: string;
@@ -3537,8 +3593,6 @@ export type ProductCreate = {
 /** Only an active product can be bought. */
 export type ProductStatus = 'active' | 'archived' | 'unpublished';
 
-export type Quantity = number | string;
-
 export type QuantityByHour = {
   total: number | null;
   /** One for each hour of that day. */
@@ -3603,6 +3657,48 @@ export type Replayed = {
   count: number;
 };
 
+export type Reservation = {
+  id: string;
+  featureKey: string;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** What is held, or was. */
+  amount: number;
+  /** What the work came to; 0 until it is committed. */
+  committed: number;
+  status: 'open' | 'committed' | 'released' | 'expired';
+  /** Whether it was committed after it had expired. */
+  late: boolean;
+  /** ISO 8601 in UTC, with milliseconds. */
+  expiresAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  balance: number | null;
+  remaining: number | null;
+};
+
+export type ReservationCommit = {
+  value: number | string;
+};
+
+export type ReservationCreate = {
+  /** The slug of the meter. */
+  featureKey: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  amount: number | string;
+  /** Seconds from now. */
+  expiresIn?: number;
+  idempotencyKey?: string;
+};
+
+export type ReservationExtend = {
+  amount?: number | string;
+  /** Seconds from now. */
+  expiresIn?: number;
+};
+
 /**
  * How often the limit is given afresh. Default: the interval of the product's recurring
  * prices where they agree, else `month`.
@@ -3622,7 +3718,7 @@ export type Rollover = {
 };
 
 export type RolloverCreate = {
-  max: Quantity;
+  max: number | string;
   expiresAfterPeriods: number;
 };
 
@@ -4332,7 +4428,7 @@ export type TrackBody = {
   customerId?: string;
   /** The merchant's own id of the customer. */
   externalCustomerId?: string;
-  value?: Quantity;
+  value?: number | string;
   idempotencyKey?: string;
   metadata?: UsageMetadata;
   /** Refuse with 402 what would go over the limit. Without it, usage is recorded in full. */
@@ -4527,7 +4623,7 @@ export type UsagePriceCreate = {
   unitAmount?: string | null;
   tiers?: readonly UsageTierCreate[] | null;
   /** The units of a package. Of `package`. */
-  packageSize?: Quantity | null;
+  packageSize?: number | string | null;
   /** Of `package`. */
   packageAmount?: string | null;
   /** What each period of the allowance costs at least, also without usage. */

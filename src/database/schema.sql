@@ -27,6 +27,7 @@ CREATE TYPE new_sandbox_charges AS (key text, status text, next_status text, nex
 CREATE TYPE flush_disputes AS (slot smallint, id uuid, payment_id uuid, organisation_id uuid, mode mode, reference text, amount bigint, currency text, reason text, status text, hold uuid, held bigint, charged_back bigint, moves integer, asks integer, ask_at timestamptz, opened_at timestamptz, closed_at timestamptz);
 -- `new_sandbox_charges` is that of the release before, whose nodes may still write with it.
 CREATE TYPE new_sandbox_charges_2 AS (key text, status text, next_status text, next_at timestamptz, amount bigint, currency text, method jsonb, expiry jsonb, refunds text, dispute text, dispute_ends_at timestamptz, failure_code text, failure_message text, return_url text, mandate text, off_session text, created_at timestamptz);
+CREATE TYPE flush_reservations AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, parts jsonb);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -1744,7 +1745,7 @@ CREATE TABLE denials (
   node smallint,
   CONSTRAINT denials_pkey PRIMARY KEY (id),
   CONSTRAINT denials_kept_whole CHECK ((customer_id IS NULL) = (kind IS NULL) AND (kind IS NULL) = (reason IS NULL)),
-  CONSTRAINT denials_kind_known CHECK (kind = ANY (ARRAY['check'::text, 'consume'::text, 'track'::text]))
+  CONSTRAINT denials_kind_known CHECK (kind = ANY (ARRAY['check'::text, 'consume'::text, 'track'::text, 'reserve'::text]))
 );
 CREATE INDEX denials_left_out ON denials (organisation_id, mode, at) WHERE customer_id IS NULL;
 CREATE INDEX denials_of_customer ON denials (customer_id, at, id) WHERE customer_id IS NOT NULL;
@@ -1782,6 +1783,43 @@ CREATE TABLE logos (
   CONSTRAINT logos_type_known CHECK (type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))
 );
 CREATE INDEX logos_by_hash ON logos (hash);
+
+-- Units of a meter that are held for work whose cost is learned afterwards. Each is written with the flushes of its customer's actor.
+CREATE TABLE reservations (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  -- The account of the period in which it was made.
+  account_id uuid NOT NULL,
+  -- The pending transfer that holds its units: another one after each extension of the amount.
+  hold_id uuid NOT NULL,
+  extensions integer NOT NULL,
+  amount bigint NOT NULL,
+  status text NOT NULL,
+  -- What the work came to; it may be above the amount.
+  committed bigint NOT NULL,
+  -- Committed after it had expired.
+  late boolean NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  resolved_at timestamptz,
+  -- What was left when it was committed or released, for a repeated call; null for no limit.
+  balance_after bigint,
+  fingerprint bigint,
+  -- Which grants pay for it, as of the last checkpoint.
+  parts jsonb NOT NULL,
+  CONSTRAINT reservations_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT reservations_amount_positive CHECK (amount > 0),
+  CONSTRAINT reservations_committed_is_used CHECK (committed >= 0 AND (committed = 0 OR status = 'committed'::text)),
+  CONSTRAINT reservations_late_is_committed CHECK (NOT late OR status = 'committed'::text),
+  CONSTRAINT reservations_resolved_at_a_time CHECK ((status = 'open'::text) = (resolved_at IS NULL)),
+  CONSTRAINT reservations_status_known CHECK (status = ANY (ARRAY['open'::text, 'committed'::text, 'released'::text, 'expired'::text]))
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX reservations_by_id ON reservations (id);
+CREATE INDEX reservations_open ON reservations (customer_id, meter_id) WHERE status = 'open'::text;
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

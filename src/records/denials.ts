@@ -4,7 +4,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** What was asked. `consume`: a check that records what it allows. */
-export type DenialKind = 'check' | 'consume' | 'track';
+export type DenialKind = 'check' | 'consume' | 'track' | 'reserve';
 
 /** The question and its answer. Quantities are scaled; a limit of null is unlimited. */
 export type DenialAnswer = {

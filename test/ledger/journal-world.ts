@@ -80,6 +80,7 @@ function effectsOf(unit: Planted): MeterEffects {
     events: [],
     members: [],
     spans: [],
+    reservations: [],
     stateChanged: false,
   };
   const context = { customer: {}, meter: { id: 'meter' }, state: {} };

@@ -265,6 +265,7 @@ function storageOf(db: Database): Storage {
     grantExists: async (id) => db.grants.has(id),
     subscriptionExists: async (id) => db.subscriptions.has(id),
     loadPayments: async () => [],
+    findReservation: async (id) => reads.storedReservation(db, id),
     findRefund: async () => null,
     dueAlarms: async () => [],
     nextAlarms: async (query) => reads.nextAlarms(db, query),

@@ -65,6 +65,7 @@ test('it writes nothing but the event', () => {
     state: world.state,
     transfers: [],
     spans: [],
+    reservations: [],
     periods: [],
     grants: [],
     events: [],

@@ -86,7 +86,7 @@ function checkRecorded(world: World, { mark, request }: Usage, outcome: RecordOu
   auditor.demand(
     (row.kind === 'refused') === (outcome.kind === 'refused') &&
       row.usage?.value === value &&
-      row.usage.consumedAfter === snapshot.consumed &&
+      row.usage?.consumedAfter === snapshot.consumed &&
       row.usage.limitAfter === snapshot.limit,
     `usage ${mark} was answered something else than what was written`,
   );

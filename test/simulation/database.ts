@@ -7,6 +7,7 @@ import type {
   AlarmKind,
   BillingAccountRow,
   GrantRow,
+  ReservationRow,
   SpanRow,
   SubscriptionFollowupRow,
   SubscriptionRow,
@@ -151,6 +152,7 @@ export class Database {
   readonly followups = new Table<string, string>(this.#note);
   readonly subscriptions = new Table<string, SubscriptionRow>(this.#note);
   readonly spans = new Table<string, SpanRow>(this.#note);
+  readonly reservations = new Table<string, ReservationRow>(this.#note);
   readonly billingAccounts = new Table<string, BillingAccountRow>(this.#note);
   /** Followups of subscriptions that are still to be executed. */
   readonly owed = new Table<string, SubscriptionFollowupRow>(this.#note);

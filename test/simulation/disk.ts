@@ -99,6 +99,7 @@ export function diskOf(
     grantExists: (id) => ask(() => server.db.grants.has(id)),
     subscriptionExists: (id) => ask(() => server.db.subscriptions.has(id)),
     loadPayments: (ids) => ask(() => reads.payments(server.db, ids)),
+    findReservation: (id) => ask(() => reads.storedReservation(server.db, id)),
     findRefund: (id) => ask(() => reads.storedRefund(server.db, id)),
     dueAlarms: (query) => ask(() => reads.dueAlarms(server.db, query)),
     nextAlarms: () => Promise.reject(new Error('no test clock is simulated')),

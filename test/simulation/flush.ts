@@ -199,6 +199,7 @@ function writePayments(db: Database, rows: FlushRows): void {
   for (const state of rows.payments) writePayment(db, state);
   for (const row of rows.refunds) db.refunds.set(row.refund.id, row);
   for (const row of rows.disputes) db.disputes.set(row.dispute.id, row);
+  for (const row of rows.reservations) db.reservations.set(row.reservation.id, row);
   for (const { followup } of rows.followups) {
     demand(!db.followups.has(followup.id), 'a followup is owed once');
     db.followups.set(followup.id, followup.kind);

@@ -19,9 +19,11 @@ import type {
   ExternalKey,
   LoadedCustomer,
   MeterKey,
+  ReservationRow,
   SpanRow,
   Storage,
   StoredRefund,
+  StoredReservation,
   StoredUsage,
 } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -38,12 +40,19 @@ export class CustomerLoad {
   #accounts: AccountRow[] = [];
   readonly #billing = new Map<string, Billing>();
   #spans: SpanRow[] = [];
+  #reservations: ReservationRow[] = [];
   readonly queries: readonly (() => void)[] = [
     () => {
       this.#states = this.#db.states
         .values()
         .filter(({ customer }) => this.#wanted.has(customer.id));
       this.#spans = spansOf(this.#db, this.#wanted);
+      this.#reservations = this.#db.reservations
+        .values()
+        .filter(
+          ({ customer, reservation }) =>
+            this.#wanted.has(customer.id) && reservation.status === 'open',
+        );
     },
     () => {
       this.#grants = this.#db.grants
@@ -91,7 +100,7 @@ export class CustomerLoad {
     const periods = this.#accounts
       .filter((one) => one.customerId === customerId && one.owner.meterId === meterId)
       .map(periodOf)
-      .filter(({ start }) => start >= from)
+      .filter(({ start, reserved }) => start >= from || reserved > 0n)
       .sort((a, b) => a.start - b.start);
     const empty = emptyPeriod(
       periodAccountId(ids, { ...key, start: from }),
@@ -108,9 +117,13 @@ export class CustomerLoad {
       .filter((one) => one.customerId === customerId && one.meterId === meterId)
       .map(({ grant }) => grant)
       .sort(burnOrder);
+    const reservations = this.#reservations
+      .filter((one) => one.customer.id === customerId && one.meterId === meterId)
+      .map(({ reservation }) => reservation)
+      .sort((a, b) => a.expiresAt - b.expiresAt);
     return {
       ...state,
-      others: periods.filter(({ start }) => start > from),
+      others: periods.filter(({ start }) => start !== from),
       grants,
       spans: this.#spans
         .filter((one) => one.customer.id === customerId && one.meterId === meterId)
@@ -121,7 +134,8 @@ export class CustomerLoad {
       exhausted,
       sequence,
       eventAt,
-      nextDue: dueOf(grants, current),
+      reservations,
+      nextDue: dueOf({ grants, current, reservations }),
     };
   }
 }
@@ -207,6 +221,12 @@ function disputesOf(db: Database, paymentId: string): Dispute[] {
   return db.disputes.values().flatMap(({ payment, dispute }) => {
     return payment.id === paymentId ? [dispute] : [];
   });
+}
+
+export function storedReservation(db: Database, id: string): StoredReservation | null {
+  const row = db.reservations.get(id);
+  if (row === undefined) return null;
+  return { customerId: row.customer.id, meterId: row.meterId, reservation: row.reservation };
 }
 
 export function storedRefund(db: Database, id: string): StoredRefund | null {

@@ -72,6 +72,7 @@ export const NO_ROWS: FlushRows = {
   subscriptions: [],
   subscriptionFollowups: [],
   spans: [],
+  reservations: [],
   billingAccounts: [],
   handovers: [],
 };

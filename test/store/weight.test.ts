@@ -145,6 +145,7 @@ test('members may be forgotten at any time, but not what is counted and on its w
     grants: [],
     events: [],
     spans: [],
+    reservations: [],
     stateChanged: false,
   };
   const members = [{ accountId: 'account', member: 7n }];

@@ -4,6 +4,7 @@ import type { OperationId } from '../operations.ts';
 import { meters } from './meters.ts';
 import { customers } from './customers.ts';
 import { grants } from './grants.ts';
+import { reservations } from './reservations.ts';
 import { decisions } from './decisions.ts';
 import { portalTokens } from './portal-tokens.ts';
 import { products } from './products.ts';
@@ -28,6 +29,7 @@ const TABLES = {
   meters,
   customers,
   grants,
+  reservations,
   decisions,
   portalTokens,
   products,

@@ -17,6 +17,11 @@ const METERING: ReadonlySet<string> = new Set([
   'trackUsage',
   'trackUsages',
   'ingestEvents',
+  'createReservation',
+  'getReservation',
+  'commitReservation',
+  'releaseReservation',
+  'extendReservation',
   'listBalances',
 ]);
 

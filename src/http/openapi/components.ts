@@ -43,6 +43,7 @@ import * as portalTokens from '../wire/portal-tokens.ts';
 import * as portal from '../wire/portal.ts';
 import * as processors from '../wire/processors.ts';
 import * as products from '../wire/products.ts';
+import * as reservations from '../wire/reservations.ts';
 import * as rollover from '../wire/rollover.ts';
 import * as security from '../wire/security.ts';
 import * as spendCap from '../wire/spend-cap.ts';
@@ -91,6 +92,7 @@ const MODULES: readonly object[] = [
   portalTokens,
   processors,
   products,
+  reservations,
   rollover,
   security,
   subscriptionPayloads,

@@ -39,6 +39,7 @@ import { Payout } from '../wire/payouts.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
 import { ProcessorAccount } from '../wire/processors.ts';
 import { Price, Product } from '../wire/products.ts';
+import { Reservation } from '../wire/reservations.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
 import { SubscriptionPreview } from '../wire/subscription-previews.ts';
 import { Subscription } from '../wire/subscriptions.ts';
@@ -75,6 +76,7 @@ const ID = {
   field: '01976c2e-5f00-7a10-8000-00000000001a',
   group: '01976c2e-5f00-7a10-8000-00000000001b',
   usagePrice: '01976c2e-5f00-7a10-8000-00000000001e',
+  reservation: '01976c2e-5f00-7a10-8000-00000000001f',
 };
 
 const metadata = { plan: 'pro' };
@@ -192,6 +194,20 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     metadata,
     created_at: AT,
     updated_at: AT,
+  }),
+  of(Reservation, {
+    id: ID.reservation,
+    feature_key: FEATURE,
+    customer_id: customerId,
+    external_customer_id: externalCustomerId,
+    amount: 500,
+    committed: 0,
+    status: 'open',
+    late: false,
+    expires_at: '2026-11-21T12:05:00.000Z',
+    created_at: AT,
+    balance: 9958,
+    remaining: 9958,
   }),
   of(SpendCap, {
     customer_id: customerId,

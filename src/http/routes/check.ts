@@ -1,12 +1,15 @@
+import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import { balance } from '../../../ledger/metering/meter.ts';
 import { one } from '../../../ledger/kernel/quantity.ts';
 import { allOf, andThen } from '../and-then.ts';
 import type { Route } from '../edge/edge.ts';
-import { refuseInvalid } from '../edge/errors.ts';
+import { type Issue, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { jsonText } from '../json-text.ts';
 import { itemOf } from './batch-item.ts';
-import { type Asker, noted, noteRefusal } from './denied.ts';
+import { type Asker, noted, noteDenial, noteRefusal } from './denied.ts';
+import { amountOf, holdingIssue, notReserved, reserve } from './reserving.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
@@ -26,6 +29,7 @@ import {
   CheckResult,
   fromCheck,
 } from '../wire/metering.ts';
+import { fromReservation } from '../wire/reservations.ts';
 import { type CallerKey, quantityOf } from '../wire/usage.ts';
 
 const tag = 'Metering';
@@ -36,7 +40,9 @@ const CHECK = {
   description:
     'Answered from memory; includes every acknowledged write. `consume: true` records the value in the same step, durably, ' +
     'where it is allowed: concurrent callers never overrun. An `idempotency_key`, or an `Idempotency-Key` header in its place, ' +
-    'counts once for its customer, and repeated answers the first answer; the header means nothing without `consume`.',
+    'counts once for its customer, and repeated answers the first answer. `reserve: true` holds the value in the same step instead, ' +
+    'where it is allowed: `reservation` is what `POST /reservations` answers, and null where it is not; repeated under its key it answers the ' +
+    'reservation as it is now. The header means nothing without one of the two.',
   tag,
   body: CheckBody,
   idempotent: 'ledger',
@@ -71,20 +77,37 @@ export function checkRoutes(deps: MeteringDeps) {
 function checkRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(CHECK, (call) => {
     const { principal, body, idempotencyKey } = call;
-    // In the header, a client may send it with every call; without `consume` it is ignored.
-    if (body.consume !== true && body.idempotency_key !== undefined) {
-      return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
-    }
+    const issue = wholeIssue(body);
+    if (issue !== null) return refuseInvalid([issue]);
     const subject = findSubject(deps, principal, body);
     if (body.consume === true) {
       const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
       const consumed = consume(deps, call, { key, subject });
       return withHints(deps.ledger, call, { about: body, answer: consumed });
     }
+    if (body.reserve === true) {
+      const reserved = hold(deps, call, { key: body.idempotency_key ?? idempotencyKey, subject });
+      return withHints(deps.ledger, call, { about: body, answer: reserved });
+    }
     const answer = andThen(subject, (found) => check(deps, call, body, found));
     return withHints(deps.ledger, call, { about: body, answer });
   });
 }
+
+/** What does not go together. A header may come with every call; without effect it is ignored. */
+function wholeIssue({ consume: isUse, reserve: isHeld, ...body }: Whole): Issue | null {
+  const issue = (field: string, message: string) => ({ path: [field], message });
+  if (isUse === true && isHeld === true) return issue('reserve', 'does not go with consume');
+  if (isUse !== true && isHeld !== true && body.idempotency_key !== undefined) {
+    return issue('idempotency_key', 'needs consume: true or reserve: true');
+  }
+  if (isHeld !== true && body.expires_in !== undefined) {
+    return issue('expires_in', 'needs reserve: true');
+  }
+  return null;
+}
+
+type Whole = Static<typeof CheckBody>;
 
 type Lookup = ReturnType<typeof findSubject>;
 
@@ -156,6 +179,48 @@ async function consume(
     case 'out_of_range':
     case 'too_many_meters':
       return refusedResponse(notRecorded(deps, outcome.kind));
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** A check that holds what it allows. */
+async function hold(
+  deps: MeteringDeps,
+  asker: Asker & { readonly body: Whole },
+  { key, subject }: { readonly key: string | null; readonly subject: Lookup },
+): Promise<Response> {
+  const { principal, body } = asker;
+  const found = await subject;
+  if (isRefused(found)) return refusedResponse(found);
+  const { customer, meter } = found;
+  const issue = holdingIssue(meter);
+  if (issue !== null) return refuseInvalid([issue]);
+  const units = amountOf(body.value ?? '1', meter, ['value']);
+  if (typeof units !== 'bigint') return refuseInvalid([units]);
+  const outcome = await reserve(deps, found, {
+    tenant: principal,
+    amount: units,
+    expiresIn: body.expires_in,
+    key,
+  });
+  switch (outcome.kind) {
+    case 'reserved':
+    case 'known': {
+      const { reservation, reason, snapshot } = outcome;
+      const answer = fromCheck({ units, allowed: true, reason, snapshot }, meter);
+      const of = { customer: customer.customer, meter, balance: balance(snapshot) };
+      const result = { ...answer, reservation: fromReservation(reservation, of) };
+      return Response.json(result, outcome.kind === 'known' ? REPLAYED : undefined);
+    }
+    case 'denied':
+      noteDenial(deps, asker, found, outcome.answer);
+      return Response.json({ ...fromCheck(outcome.answer, meter), reservation: null });
+    case 'key_reused':
+    case 'out_of_range':
+    case 'too_many_meters':
+    case 'too_many_reservations':
+      return refusedResponse(notReserved(deps, outcome.kind, 'value'));
     default:
       return outcome satisfies never;
   }

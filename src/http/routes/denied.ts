@@ -1,6 +1,7 @@
 // Hands each no of /check and /track to the record of denials. An allowed call costs one comparison.
 //
 // Holds: an answer with a no in it has a request id, by which the no is found.
+import type { CheckAnswer } from '../../../ledger/metering/meter.ts';
 import type { UsageAnswer } from '../../../ledger/outcome.ts';
 import type { DenialKind } from '../../records/denials.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
@@ -26,6 +27,24 @@ export function noted(deps: Deps, asker: Asker, subject: Subject, rendered: stri
     });
   }
   return rendered;
+}
+
+/** Records units that could not be reserved. */
+export function noteDenial(
+  { denials, edge }: Deps,
+  { principal, request }: Asker,
+  { customer, meter }: Subject,
+  answer: CheckAnswer,
+): void {
+  denials.add({
+    tenant: principal,
+    customerId: customer.id,
+    meter,
+    kind: 'reserve',
+    answer: JSON.stringify(fromCheck(answer, meter)),
+    keyed: null,
+    requestId: edge.requestIds.idOf(request),
+  });
 }
 
 type Refusal = {

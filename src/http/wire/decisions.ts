@@ -74,7 +74,7 @@ export const BalanceThen = Type.Object({
 
 export const Decision = Type.Object({
   id: Uuid,
-  kind: oneOf(['check', 'consume', 'track', 'usage'], {
+  kind: oneOf(['check', 'consume', 'track', 'reserve', 'usage'], {
     description:
       '`check`, `consume` (a check with consume) and `track` were denied; `usage` was recorded, or refused so long ago that no more is known.',
   }),

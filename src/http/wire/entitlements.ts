@@ -8,7 +8,7 @@ import type {
 } from '../../records/entitlements.ts';
 import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../edge/errors.ts';
-import { Quantity } from './metering.ts';
+import { Quantity } from './usage-fields.ts';
 import { Rollover, RolloverCreate } from './rollover.ts';
 import { quantityOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';

@@ -6,7 +6,7 @@ import { GRANT_SOURCES, type Grant as LedgerGrant } from '../../../ledger/meteri
 import type { Meter } from '../../../ledger/metering/meter.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { AskedFor } from '../edge/lenient.ts';
-import { Quantity } from './metering.ts';
+import { Quantity } from './usage-fields.ts';
 import { Rollover, RolloverCreate } from './rollover.ts';
 import { Body, Nullable, Timestamp, Uuid, namedOneOf, oneOf } from './values.ts';
 

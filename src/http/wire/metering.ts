@@ -14,34 +14,9 @@ import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { issuesOf, rule, ruled, validator } from '../edge/validate.ts';
 import { UsageMetadata } from './metadata.ts';
 import { ErrorDetail, Issues } from './errors.ts';
-import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
-
-/**
- * A quantity in a request: a JSON number or a decimal string, with no more decimals than its meter.
- */
-export const Quantity = Type.Union(
-  [Type.Number(), Type.String({ pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' })],
-  { error: 'must be a number or a decimal string' },
-);
-
-const FeatureKey = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'The slug of the meter.',
-});
-
-/** A caller's key of an event: one key counts once for a customer. */
-const EventKey = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
-  error: 'must be 1 to 255 printable characters',
-});
-
-const WHO = {
-  customer_id: Type.Optional(Uuid),
-  external_customer_id: Type.Optional(ExternalCustomerId),
-};
+import { EXPIRES_IN_DEFAULT, ExpiresIn, Reservation } from './reservations.ts';
+import { EventKey, FeatureKey, Quantity, WHO } from './usage-fields.ts';
+import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const QUESTION = { feature_key: FeatureKey, ...WHO, value: Type.Optional(Quantity) };
 
@@ -51,6 +26,13 @@ export const CheckBody = Body(
     consume: Type.Optional(
       Type.Boolean({ description: 'Record the value too, in the same step, where it is allowed.' }),
     ),
+    reserve: Type.Optional(
+      Type.Boolean({
+        description:
+          'Hold the value, in the same step, where it is allowed: see `POST /reservations`.',
+      }),
+    ),
+    expires_in: Type.Optional({ ...ExpiresIn, default: EXPIRES_IN_DEFAULT }),
     idempotency_key: Type.Optional(EventKey),
   },
   { feature_key: 'api-calls', external_customer_id: 'user-1', value: 1 },
@@ -198,6 +180,10 @@ export const CheckResult = Type.Object({
   period_start: Nullable(Timestamp),
   period_end: Nullable(Timestamp),
   resets_at: Nullable(Timestamp),
+  reservation: Type.Optional({
+    ...Nullable(Reservation),
+    description: 'With `reserve`: what is held now; null where it is not allowed.',
+  }),
 });
 
 /** Of one item of a call, where it has no answer. */

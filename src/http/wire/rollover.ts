@@ -1,6 +1,6 @@
 // What is left of an allowance goes on into later periods.
 import { Type } from '@sinclair/typebox';
-import { Quantity } from './metering.ts';
+import { Quantity } from './usage-fields.ts';
 import { Body } from './values.ts';
 
 export const RolloverCreate = Body({

@@ -13,7 +13,7 @@ import { decimal } from '../../../ledger/kernel/decimal.ts';
 import type { NewUsagePrice, UsagePriceRecord } from '../../records/usage-prices.ts';
 import type { Issue } from '../edge/errors.ts';
 import { Amount, Currency, UnitAmount, moneyOf, unitAmountOf } from './money.ts';
-import { Quantity } from './metering.ts';
+import { Quantity } from './usage-fields.ts';
 import { quantityOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 

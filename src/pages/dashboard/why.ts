@@ -128,6 +128,7 @@ function pathOf(type: string, id: string): string | null {
 const KINDS: Record<Decision['kind'], string> = {
   check: 'A check',
   consume: 'A check that was to consume',
+  reserve: 'Units that were to be reserved',
   track: 'Usage that was to be recorded within the limit',
   usage: 'Usage',
 };

@@ -35,6 +35,7 @@ export function instantStorage(customers: readonly Customer[], leaseMs: number):
     usedIds: none,
     findUsage: none,
     findFormerUsage: none,
+    findReservation: () => Promise.resolve(null),
     grantExists: () => Promise.resolve(false),
     subscriptionExists: () => Promise.resolve(false),
     loadPayments: none,

@@ -1,0 +1,170 @@
+import { check, type Meter, type MeterState, snapshotOf } from '../metering/meter.ts';
+import {
+  decideReserve,
+  decideResolution,
+  type ReservationRequest,
+  type ReserveOutcome,
+  type ResolveOutcome,
+} from '../metering/reservation-decisions.ts';
+import type { Reservation, Resolution } from '../metering/reservation.ts';
+import { advanced } from '../metering/advance.ts';
+import type { UsageAnswer } from '../metering/usage-answer.ts';
+import { assert, must } from '../kernel/assert.ts';
+import type { Actor } from './actor.ts';
+import type { OwnershipSession } from './ownership-session.ts';
+import { announceSpendCap } from './spend-cap.ts';
+import { DUPLICATE, type Memory } from './unit.ts';
+import { publishUsage } from './usage-publication.ts';
+
+// Reservations of a customer's meters. Each throws NotOwner where another node owns the customer.
+//
+// An id counts once: that of the first hold is the reservation's own, and the database accepts it
+// once. What is asked of one reservation runs one after the other (`mutex`), so that a repeated call
+// finds what the first one did.
+
+export type ReservedOutcome =
+  | ReserveOutcome
+  /** The id was used: as it is now, and what is left now. */
+  | (Pick<Extract<ReserveOutcome, { kind: 'reserved' }>, 'reservation' | 'reason' | 'snapshot'> & {
+      readonly kind: 'known';
+    })
+  /** It was used for something else. */
+  | { readonly kind: 'key_reused' };
+
+export function reserve(
+  session: OwnershipSession,
+  customerId: string,
+  meter: Meter,
+  request: ReservationRequest,
+): Promise<ReservedOutcome> {
+  const { id } = request;
+  return session.mutex.alone([id], async () => {
+    if (session.recent.has(id)) {
+      const known = await findKnown(session, { customerId, meter, request });
+      if (known !== null) return known;
+    }
+    const decided = await session.executor.decideOn<Actor, ReserveOutcome>(
+      'reserve',
+      () => session.store.actorOf(customerId, meter.organisationId),
+      [id],
+      (actor, memory) => {
+        const { contexts } = session;
+        const its = contexts.meter(meter);
+        if (!contexts.hasRoom(actor, its)) return { kind: 'too_many_meters' };
+        const context = contexts.ofMeter(actor, its);
+        const { outcome, effects } = decideReserve(context, contexts.stateOf(actor, its), request);
+        if (effects !== null) memory.apply(actor, effects);
+        return outcome;
+      },
+    );
+    if (decided !== DUPLICATE) {
+      if (decided.kind === 'reserved') session.recent.add(id);
+      return decided;
+    }
+    return must(
+      await findKnown(session, { customerId, meter, request }),
+      'an id that was used is in the table',
+    );
+  });
+}
+
+/** What was reserved under the id before; null for nothing. */
+async function findKnown(
+  session: OwnershipSession,
+  {
+    customerId,
+    meter,
+    request,
+  }: { readonly customerId: string; readonly meter: Meter; readonly request: ReservationRequest },
+): Promise<ReservedOutcome | null> {
+  const stored = await session.deps.storage.findReservation(request.id);
+  if (stored === null) return null;
+  const { reservation } = stored;
+  const isSame =
+    stored.customerId === customerId &&
+    stored.meterId === meter.id &&
+    reservation.fingerprint === request.fingerprint;
+  if (!isSame) return { kind: 'key_reused' };
+  return session.executor.read(
+    () => session.store.actorOf(customerId, meter.organisationId),
+    (actor) => {
+      const { contexts } = session;
+      const its = contexts.meter(meter);
+      const state = advanced(contexts.ofMeter(actor, its), contexts.stateOf(actor, its));
+      const isOpen = state.reservations.some(({ id }) => id === reservation.id);
+      const status = reservation.status === 'open' && !isOpen ? 'expired' : reservation.status;
+      const now = { ...reservation, status };
+      const { reason } = check(state, 0n);
+      return { kind: 'known', reservation: now, reason, snapshot: snapshotOf(state) } as const;
+    },
+  );
+}
+
+/** Commits, releases or extends. null where the customer has no such reservation on the meter. */
+export function resolveReservation(
+  session: OwnershipSession,
+  customerId: string,
+  meter: Meter,
+  { id, act }: { readonly id: string; readonly act: Resolution },
+): Promise<Exclude<ResolveOutcome, { kind: 'unknown' }> | null> {
+  return session.mutex.alone([id], async () => {
+    const first = await decide(session, { customerId, meter, id, act, stored: null });
+    if (first.kind !== 'unknown') return first;
+    const stored = await session.deps.storage.findReservation(id);
+    if (stored?.customerId !== customerId || stored.meterId !== meter.id) return null;
+    const { reservation } = stored;
+    const second = await decide(session, { customerId, meter, id, act, stored: reservation });
+    return second.kind === 'unknown' ? null : second;
+  });
+}
+
+async function decide(
+  session: OwnershipSession,
+  of: {
+    readonly customerId: string;
+    readonly meter: Meter;
+    readonly id: string;
+    readonly act: Resolution;
+    readonly stored: Reservation | null;
+  },
+): Promise<ResolveOutcome> {
+  const { contexts } = session;
+  const decided = await session.executor.decideOn<Actor, ResolveOutcome>(
+    'resolve',
+    () => session.store.actorOf(of.customerId, of.meter.organisationId),
+    [],
+    (actor, memory) => {
+      const meter = contexts.meter(of.meter);
+      const context = contexts.ofMeter(actor, meter);
+      const before = contexts.stateOf(actor, meter);
+      const { outcome, effects } = decideResolution(context, before, of);
+      if (effects !== null) memory.apply(actor, effects);
+      if (outcome.kind === 'done') tell(session, memory, { actor, meter, before }, outcome.used);
+      return outcome;
+    },
+  );
+  assert(decided !== DUPLICATE, 'without keys it is no duplicate');
+  return decided;
+}
+
+/** What was committed is usage: its event, and what it comes to under a spend cap. */
+function tell(
+  session: OwnershipSession,
+  memory: Memory,
+  { actor, meter, before }: Of,
+  used: readonly UsageAnswer[],
+): void {
+  const last = used.at(-1);
+  if (last === undefined) return;
+  if (session.contexts.ofMeter(actor, meter).affords !== null) {
+    const outcome = { kind: 'recorded', record: last } as const;
+    announceSpendCap(session, memory, { actor, meter }, { before, outcome });
+  }
+  if (!session.deps.wants(actor.customer, 'usage.recorded')) return;
+  const recorded = used.map((record) => ({ request: WITHOUT_KEY, record }));
+  publishUsage(session, memory, { actor, meter, recorded });
+}
+
+type Of = { readonly actor: Actor; readonly meter: Meter; readonly before: MeterState };
+
+const WITHOUT_KEY = { idempotencyKey: null, externalId: null, metadata: null } as const;

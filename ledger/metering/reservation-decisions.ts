@@ -1,0 +1,221 @@
+import { advance } from './advance.ts';
+import { checkCapped } from './capped.ts';
+import { RESERVATION_MS_MAX, RESERVATIONS_OPEN_MAX } from '../limits.ts';
+import { inRange } from '../kernel/quantity.ts';
+import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type CheckAnswer, type MeterState, type Snapshot, balance, snapshotOf } from './meter.ts';
+import { idOf, letGo, mayCommit, transfer, useHeld, useMore } from './reservation-changes.ts';
+import type { Reservation, Resolution } from './reservation.ts';
+import type { Reason } from '../kernel/transfers.ts';
+import type { UsageAnswer } from './usage-answer.ts';
+
+// Reservations: made, committed, released, extended. `reservation.ts` says what they are.
+
+export type ReservationRequest = Pick<Reservation, 'id' | 'amount' | 'fingerprint'> & {
+  readonly expiresInMs: number;
+};
+
+export type ReserveOutcome =
+  | {
+      readonly kind: 'reserved';
+      readonly reservation: Reservation;
+      /** What a check of the amount said before, and the numbers after. */
+      readonly reason: Reason;
+      readonly snapshot: Snapshot;
+    }
+  | { readonly kind: 'denied'; readonly answer: CheckAnswer }
+  | { readonly kind: 'out_of_range' }
+  | { readonly kind: 'too_many_reservations' }
+  | { readonly kind: 'too_many_meters' };
+
+/** Holds units where a check of as many would allow them. A refusal leaves no trace. */
+export function decideReserve(
+  context: MeterContext,
+  state: MeterState,
+  { id, amount, fingerprint, expiresInMs }: ReservationRequest,
+): Decided<ReserveOutcome> {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  if (draft.state.reservations.length >= RESERVATIONS_OPEN_MAX) {
+    return refused({ kind: 'too_many_reservations' });
+  }
+  const answer = checkCapped(context, draft.state, amount);
+  if (!answer.allowed) return refused({ kind: 'denied', answer });
+  const { current } = draft.state;
+  const { consumed, reserved, accountId } = current;
+  if (!inRange(consumed + reserved + amount)) return refused({ kind: 'out_of_range' });
+
+  // From here it must succeed.
+  const { now } = context;
+  const reservation: Reservation = {
+    id,
+    accountId,
+    holdId: id,
+    extensions: 0,
+    amount,
+    status: 'open',
+    committed: 0n,
+    late: false,
+    createdAt: now,
+    expiresAt: now + expiresInMs,
+    resolvedAt: null,
+    balanceAfter: null,
+    fingerprint,
+    parts: [],
+  };
+  draft.transfers.push(transfer(draft, current, { id, kind: 'pending', amount, hold: null }));
+  draft.changePeriod(current, { reserved: reserved + amount });
+  draft.putReservation(reservation);
+  const snapshot = snapshotOf(draft.state);
+  const outcome = { kind: 'reserved', reservation, reason: answer.reason, snapshot } as const;
+  return { outcome, effects: draft.effects() };
+}
+
+export type ResolveOutcome =
+  | {
+      readonly kind: 'done';
+      readonly reservation: Reservation;
+      /** null for no limit. */
+      readonly balance: bigint | null;
+      readonly used: readonly UsageAnswer[];
+    }
+  /** It was resolved in another way. */
+  | { readonly kind: 'not_open'; readonly status: Reservation['status'] }
+  /** Memory does not have it: it is not open, or never was. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'denied'; readonly reason: Reason }
+  | { readonly kind: 'out_of_range' }
+  /** The new amount is less than what is held. */
+  | { readonly kind: 'less_than_held' }
+  /** It would be open for longer than any may be. */
+  | { readonly kind: 'too_long' }
+  /** Its period is over: no more can be held of it. */
+  | { readonly kind: 'period_over' };
+
+/**
+ * Commits, releases or extends a reservation. `stored`: as the store has it, where memory has none
+ * that is open; null before that was asked.
+ */
+export function decideResolution(
+  context: MeterContext,
+  state: MeterState,
+  of: { readonly id: string; readonly act: Resolution; readonly stored: Reservation | null },
+): Decided<ResolveOutcome> {
+  const { act } = of;
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  const open = draft.state.reservations.find(({ id }) => id === of.id);
+  if (open === undefined) return afterwards(draft, act, of.stored);
+  if (act.kind === 'extend') return extend(draft, open, act);
+  if (act.kind === 'release') {
+    return answered(draft, letGo(draft, open, { status: 'released', at: context.now }), []);
+  }
+  const { value } = act;
+  if (!mayCommit(draft, open, value)) return refused({ kind: 'out_of_range' });
+  if (value === 0n) {
+    return answered(draft, letGo(draft, open, { status: 'committed', at: context.now }), []);
+  }
+  const held = value < open.amount ? value : open.amount;
+  const { resolved, used } = useHeld(draft, open, held);
+  const committed = { ...resolved, committed: value };
+  if (value === held) return answered(draft, committed, [used]);
+  const more = useMore(draft, open, { value: value - held, why: 'excess' });
+  return answered(draft, committed, [used, more]);
+}
+
+/** It is not open any more: the first answer, or what the work came to although it had expired. */
+function afterwards(
+  draft: MeterDraft,
+  act: Resolution,
+  stored: Reservation | null,
+): Decided<ResolveOutcome> {
+  if (stored === null) return refused({ kind: 'unknown' });
+  // Its expiry may be on its way to the store.
+  const status = stored.status === 'open' ? 'expired' : stored.status;
+  const known: Reservation = { ...stored, status };
+  const isRepeat =
+    (act.kind === 'commit' && status === 'committed' && stored.committed === act.value) ||
+    (act.kind === 'release' && status === 'released');
+  if (isRepeat) {
+    const { balanceAfter } = stored;
+    return refused({ kind: 'done', reservation: known, balance: balanceAfter, used: [] });
+  }
+  if (status !== 'expired' || act.kind === 'extend') return refused({ kind: 'not_open', status });
+  if (act.kind === 'release') {
+    const rest = balance(snapshotOf(draft.state));
+    return refused({ kind: 'done', reservation: known, balance: rest, used: [] });
+  }
+  const { value } = act;
+  if (!inRange(draft.state.current.aggregate + value)) return refused({ kind: 'out_of_range' });
+  const { now } = draft.context;
+  const used = value === 0n ? [] : [useMore(draft, known, { value, why: 'commit' })];
+  const committed: Reservation = {
+    ...known,
+    status: 'committed',
+    committed: value,
+    late: true,
+    resolvedAt: now,
+    parts: [],
+  };
+  return answered(draft, committed, used);
+}
+
+function extend(
+  draft: MeterDraft,
+  open: Reservation,
+  { amount: wanted, expiresInMs }: Extract<Resolution, { kind: 'extend' }>,
+): Decided<ResolveOutcome> {
+  const { context } = draft;
+  const amount = wanted ?? open.amount;
+  const expiresAt = expiresInMs === null ? open.expiresAt : context.now + expiresInMs;
+  if (amount < open.amount) return refused({ kind: 'less_than_held' });
+  if (expiresAt > open.createdAt + RESERVATION_MS_MAX) return refused({ kind: 'too_long' });
+  let extended: Reservation = { ...open, expiresAt };
+  if (amount > open.amount) {
+    const { current } = draft.state;
+    if (open.accountId !== current.accountId) return refused({ kind: 'period_over' });
+    const more = amount - open.amount;
+    const { allowed, reason } = checkCapped(context, draft.state, more);
+    if (!allowed) return refused({ kind: 'denied', reason });
+    if (!inRange(current.consumed + current.reserved + more)) {
+      return refused({ kind: 'out_of_range' });
+    }
+    const extensions = open.extensions + 1;
+    const holdId = idOf(draft, `hold ${extensions}`, open.id);
+    const hold = { id: open.holdId, amount: open.amount };
+    const id = idOf(draft, `extended ${extensions}`, open.id);
+    draft.transfers.push(
+      transfer(draft, current, { id, kind: 'void', amount: 0n, hold }),
+      transfer(draft, current, { id: holdId, kind: 'pending', amount, hold: null }),
+    );
+    draft.changePeriod(current, { reserved: current.reserved + more });
+    extended = { ...extended, amount, holdId, extensions };
+  }
+  draft.putReservation(extended);
+  const outcome = {
+    kind: 'done',
+    reservation: extended,
+    balance: balance(snapshotOf(draft.state)),
+    used: [],
+  } as const;
+  return { outcome, effects: draft.effects() };
+}
+
+/** The answer is kept, for a call that is repeated. */
+function answered(
+  draft: MeterDraft,
+  resolved: Reservation,
+  used: readonly UsageAnswer[],
+): Decided<ResolveOutcome> {
+  const rest = balance(snapshotOf(draft.state));
+  const reservation = { ...resolved, balanceAfter: rest };
+  draft.putReservation(reservation);
+  const outcome = { kind: 'done', reservation, balance: rest, used } as const;
+  return { outcome, effects: draft.effects() };
+}
+
+type Decided<T> = { readonly outcome: T; readonly effects: MeterEffects | null };
+
+function refused<T>(outcome: T): Decided<T> {
+  return { outcome, effects: null };
+}

@@ -1,0 +1,60 @@
+import type { Sql } from 'postgres';
+import type { Part, Reservation } from '../metering/reservation.ts';
+import type { StoredReservation } from '../storage.ts';
+import type { Bigints } from './bigints.ts';
+import { fromJson, type JsonOf } from './json.ts';
+
+/** A row of `reservations` as JSON: int8 as a number, which is exact below 2^53. */
+export type ReservationJson = {
+  readonly id: string;
+  readonly account_id: string;
+  readonly hold_id: string;
+  readonly extensions: number;
+  readonly amount: number;
+  readonly status: Reservation['status'];
+  readonly committed: number;
+  readonly late: boolean;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly resolved_at: string | null;
+  readonly balance_after: number | null;
+  /** As text: it has 64 bits. */
+  readonly fingerprint: string | null;
+  readonly parts: JsonOf<readonly Part[]>;
+};
+
+/** A row `v`. */
+export const reservationJson = (sql: Sql<Bigints>) =>
+  sql`to_jsonb(v) || jsonb_build_object('fingerprint', v.fingerprint::text)`;
+
+export function reservationOf(row: ReservationJson): Reservation {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    holdId: row.hold_id,
+    extensions: row.extensions,
+    amount: BigInt(row.amount),
+    status: row.status,
+    committed: BigInt(row.committed),
+    late: row.late,
+    createdAt: Date.parse(row.created_at),
+    expiresAt: Date.parse(row.expires_at),
+    resolvedAt: row.resolved_at === null ? null : Date.parse(row.resolved_at),
+    balanceAfter: row.balance_after === null ? null : BigInt(row.balance_after),
+    fingerprint: row.fingerprint === null ? null : BigInt(row.fingerprint),
+    parts: fromJson<readonly Part[]>(row.parts),
+  };
+}
+
+/** See `Storage.findReservation`. */
+export async function findReservation(
+  sql: Sql<Bigints>,
+  id: string,
+): Promise<StoredReservation | null> {
+  const [row] = await sql<{ customerId: string; meterId: string; json: ReservationJson }[]>`
+    select v.customer_id as "customerId", v.meter_id as "meterId", ${reservationJson(sql)} as json
+    from reservations v where v.id = ${id}`;
+  if (row === undefined) return null;
+  const { customerId, meterId, json } = row;
+  return { customerId, meterId, reservation: reservationOf(json) };
+}

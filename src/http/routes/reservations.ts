@@ -1,0 +1,251 @@
+import { Elysia } from 'elysia';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
+import type { Resolved } from '../../../ledger/ledger.ts';
+import { RESERVATION_MS_MAX } from '../../../ledger/limits.ts';
+import { balance } from '../../../ledger/metering/meter.ts';
+import type { Resolution } from '../../../ledger/metering/reservation.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { findReservation, type ReservationRecord } from '../../records/reservations.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import type { Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
+import type { CheckResult } from '../wire/metering.ts';
+import {
+  fromReservation,
+  Reservation,
+  ReservationCommit,
+  ReservationCreate,
+  ReservationExtend,
+} from '../wire/reservations.ts';
+import type { Static } from '@sinclair/typebox';
+import { noteDenial } from './denied.ts';
+import {
+  findSubject,
+  isRefused,
+  type MeteringDeps,
+  overLimit,
+  refusedResponse,
+} from './metering.ts';
+import { amountOf, holdingIssue, notReserved, reserve, unitsOf } from './reserving.ts';
+
+export type ReservationDeps = MeteringDeps & { readonly sql: Sql };
+
+const tag = 'Metering';
+const params = { id: 'The id of the reservation.' };
+
+const CREATE = {
+  operationId: 'createReservation',
+  summary: 'Hold units of a feature',
+  description: [
+    'For work whose cost is learned afterwards: what is held is taken off `balance`, so that nobody else uses it. Then `/commit` what the work came to: the rest is free again. ' +
+      'What is neither committed nor released is free again when it expires. 402 where a check of as much would deny.',
+    'A reservation belongs to the period in which it is made, and so does what is committed of it, up to its amount. What is released of it after that period rolls over then, ' +
+      'as far as the rollover of that period leaves room. A grant that ends meanwhile still covers what is committed; what is released of it is lost.',
+    'An `idempotency_key` counts once for its customer: repeated, it answers the reservation as it is now. ' +
+      'For features that sum or count; on one that counts, in whole units. A customer has at most 1,000 open reservations of a feature (409).',
+  ].join('\n\n'),
+  tag,
+  body: ReservationCreate,
+  idempotent: 'ledger',
+  answers: { 201: Reservation },
+  refusals: ['not_found', 'conflict', 'insufficient_balance', 'idempotency_key_reused'],
+} as const;
+
+const READ = {
+  operationId: 'getReservation',
+  summary: 'Get a reservation',
+  description: 'With what is left of its feature now.',
+  tag,
+  params,
+  answers: { 200: Reservation },
+  refusals: ['not_found'],
+} as const;
+
+const COMMIT = {
+  operationId: 'commitReservation',
+  summary: 'Record what the work came to',
+  description:
+    'Below what is held, the rest is free again; above it, the excess is usage of now, as by `/track`: usage is a fact. After it has expired the whole is usage of now, and ' +
+    '`late` is true. The same value again answers the first answer; another one, or a released reservation, is `invalid_state`.',
+  tag,
+  params,
+  body: ReservationCommit,
+  answers: { 200: Reservation },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const RELEASE = {
+  operationId: 'releaseReservation',
+  summary: 'Let go of what is held',
+  description:
+    'Nothing was used. Again is the first answer; of an expired one nothing changes. After a commit: `invalid_state`.',
+  tag,
+  params,
+  answers: { 200: Reservation },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const EXTEND = {
+  operationId: 'extendReservation',
+  summary: 'Hold more units, or for longer',
+  description:
+    '`amount` is the new whole, at least what is held; past the balance it is 402, and nothing changes. `expires_in` counts from now. A reservation is open for 30 days at most. ' +
+    'One that is not open, and more of one whose period is over, is `invalid_state`.',
+  tag,
+  params,
+  body: ReservationExtend,
+  answers: { 200: Reservation },
+  refusals: ['not_found', 'invalid_state', 'insufficient_balance'],
+} as const;
+
+export function reservationRoutes(deps: ReservationDeps) {
+  return new Elysia()
+    .post('/reservations', ...createRoute(deps))
+    .get('/reservations/:id', ...readRoute(deps))
+    .post('/reservations/:id/commit', ...commitRoute(deps))
+    .post('/reservations/:id/release', ...releaseRoute(deps))
+    .post('/reservations/:id/extend', ...extendRoute(deps));
+}
+
+const notFound = (): Response => refuse('not_found', 'no such reservation');
+
+function createRoute(deps: ReservationDeps): Route {
+  return deps.edge.organisation(CREATE, async (call) => {
+    const { principal, body, idempotencyKey } = call;
+    const found = await findSubject(deps, principal, body);
+    if (isRefused(found)) return refusedResponse(found);
+    const { customer, meter } = found;
+    const issue = holdingIssue(meter);
+    if (issue !== null) return refuseInvalid([issue]);
+    const amount = amountOf(body.amount, meter, ['amount']);
+    if (typeof amount !== 'bigint') return refuseInvalid([amount]);
+    const outcome = await reserve(deps, found, {
+      tenant: principal,
+      amount,
+      expiresIn: body.expires_in,
+      key: body.idempotency_key ?? idempotencyKey,
+    });
+    switch (outcome.kind) {
+      case 'reserved':
+      case 'known': {
+        const of = { customer: customer.customer, meter, balance: balance(outcome.snapshot) };
+        const shown = fromReservation(outcome.reservation, of);
+        const headers = outcome.kind === 'known' ? REPLAYED : {};
+        return Response.json(shown, { status: 201, ...headers });
+      }
+      case 'denied':
+        noteDenial(deps, call, found, outcome.answer);
+        return refuse('insufficient_balance', overLimit(outcome.answer.reason));
+      case 'key_reused':
+      case 'out_of_range':
+      case 'too_many_meters':
+      case 'too_many_reservations':
+        return refusedResponse(notReserved(deps, outcome.kind, 'amount'));
+      default:
+        return unreachable(outcome);
+    }
+  });
+}
+
+function readRoute({ edge, sql, ledger, orgClock }: ReservationDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const record = await findReservation(sql, principal, id);
+    if (record === null) return notFound();
+    const customer = await ledger.find(principal, { id: record.customerId });
+    if (customer === null) return notFound();
+    const { meter, createdAt, expiresAt } = record;
+    const checked = JSON.parse(await ledger.check(customer, meter, 0n)) as Static<
+      typeof CheckResult
+    >;
+    const { balance: rest, remaining } = checked;
+    // Its alarm may be a second late.
+    const isOver = record.status === 'open' && expiresAt.getTime() <= orgClock.now(principal);
+    const shown = fromReservation(
+      {
+        ...record,
+        status: isOver ? 'expired' : record.status,
+        createdAt: createdAt.getTime(),
+        expiresAt: expiresAt.getTime(),
+      },
+      { customer: customer.customer, meter, balance: null },
+    );
+    return Response.json({ ...shown, balance: rest, remaining });
+  });
+}
+
+function commitRoute(deps: ReservationDeps): Route {
+  return deps.edge.organisation(COMMIT, (call) =>
+    resolve(deps, call, ({ meter }) => {
+      const value = unitsOf(call.body.value, meter, ['value']);
+      return typeof value === 'bigint' ? { kind: 'commit', value } : value;
+    }),
+  );
+}
+
+function releaseRoute(deps: ReservationDeps): Route {
+  return deps.edge.organisation(RELEASE, (call) =>
+    resolve(deps, call, () => ({ kind: 'release' })),
+  );
+}
+
+function extendRoute(deps: ReservationDeps): Route {
+  return deps.edge.organisation(EXTEND, (call) =>
+    resolve(deps, call, ({ meter }) => {
+      const { amount: wanted, expires_in: seconds } = call.body;
+      if (wanted === undefined && seconds === undefined) {
+        return { path: [], message: 'needs an amount or expires_in' };
+      }
+      const amount = wanted === undefined ? null : amountOf(wanted, meter, ['amount']);
+      if (amount !== null && typeof amount !== 'bigint') return amount;
+      const expiresInMs = seconds === undefined ? null : seconds * 1000;
+      return { kind: 'extend', amount, expiresInMs };
+    }),
+  );
+}
+
+async function resolve(
+  { sql, ledger }: ReservationDeps,
+  {
+    principal,
+    params: { id },
+  }: { readonly principal: OrganisationPrincipal; readonly params: { readonly id: string } },
+  actOf: (record: ReservationRecord) => Resolution | Parameters<typeof refuseInvalid>[0][number],
+): Promise<Response> {
+  const record = await findReservation(sql, principal, id);
+  if (record === null) return notFound();
+  const act = actOf(record);
+  if ('path' in act) return refuseInvalid([act]);
+  const { meter } = record;
+  const customer = await ledger.find(principal, { id: record.customerId });
+  if (customer === null) return notFound();
+  const outcome = await ledger.resolve(customer, meter, { id: record.id, act });
+  if (outcome === null) return notFound();
+  if (outcome.kind !== 'done') return refusedAct(outcome);
+  const { reservation, balance: rest } = outcome;
+  const of = { customer: customer.customer, meter, balance: rest };
+  return Response.json(fromReservation(reservation, of));
+}
+
+const DAYS_MAX = RESERVATION_MS_MAX / 86_400_000;
+
+function refusedAct(outcome: Exclude<Resolved, { kind: 'done' }>): Response {
+  switch (outcome.kind) {
+    case 'not_open':
+      return refuse('invalid_state', `the reservation is ${outcome.status}`);
+    case 'period_over':
+      return refuse('invalid_state', 'its period is over: no more can be held of it');
+    case 'denied':
+      return refuse('insufficient_balance', overLimit(outcome.reason));
+    case 'out_of_range':
+      return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+    case 'less_than_held':
+      return refuseInvalid([{ path: ['amount'], message: 'must be at least what is held' }]);
+    case 'too_long': {
+      const message = `would keep it open for more than ${DAYS_MAX} days`;
+      return refuseInvalid([{ path: ['expires_in'], message }]);
+    }
+    default:
+      return unreachable(outcome);
+  }
+}

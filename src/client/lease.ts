@@ -1,84 +1,119 @@
-// A lease: a slice of a customer's balance, taken from the service at once and given out from
-// memory.
+// A lease: slices of a customer's balance, held by the service and given out from memory.
 //
-//     POST /check {consume} ─▶ slice ─▶ take(n) ─▶ refilled before it is empty
-//                                └─▶ close(): a correction by /track gives back what is left
+//     POST /check {reserve} ─▶ slice ─▶ take(n) ─▶ refilled before it is empty
+//                                │         └─▶ commit: what was taken is counted
+//                                └─▶ renewed at half of its time, or free again when it expires
 //
-// Holds: never more is given out than the service has granted. What is held is at most `amount`,
-// because a refill asks for no more than is missing; so at most that is lost with a process. A
-// refill whose answer is unknown is asked for again under its key, before any other.
+// Holds: never more is given out than the service holds for it. Each slice is a reservation. What was
+// taken of it is committed when it is used up, when it is renewed and at `close`; the rest is
+// released. So of a process that dies at most what it took since is not counted, and what it held is
+// free again when it expires. What is left to take is at most `amount`.
+// A slice of which something was taken is renewed by another one, held before the first is let go,
+// so that `take` is not false meanwhile; where the balance has no room for both, and where nothing
+// was taken, it is extended. One that may have expired is not given out of, by the client's own clock
+// and with a margin; what was taken of it is committed all the same, late if need be.
+// A slice belongs to the period in which it was held, and what is committed of it counts there.
+// A hold whose answer is unknown is asked for again under its key, before any other; commits repeat
+// by themselves.
 // Quantities are whole numbers of 10^-decimals, which a double holds exactly; one with more
 // decimals is refused.
-// A slice belongs to the period in which it was taken: at its end what is left is dropped, and
-// stays counted in the period that ended. So no unit of one period is used in the next.
-// The end is told by the service and looked at by the client's clock, which may be wrong. Where it
-// is ahead, a period is over here and goes on there: then no other slice is taken before the
-// service is in the next period, so at most one is lost. Where it is behind, the service is asked
-// before anything is given back.
-// Does not: notice that a subscription is paused, a test clock is moved or a grant is voided; and
-// it is for meters that sum.
+// Does not: notice that a subscription is paused, a test clock is moved or a grant is voided, before
+// the next renewal.
+import { elapsedBy } from './elapsed.ts';
 import { TollhouseError } from './errors.ts';
 import { type CustomerName, isUnasked } from './metering.ts';
+import { prolong, renewing, restOf, type Slice, sliceOf } from './slice.ts';
 import type { CheckBody, CheckResult } from './types.ts';
 
 export type LeaseParams = CustomerName & {
   readonly featureKey: string;
-  /** The most that is held at once. */
+  /** The most that is held to be taken. */
   readonly amount: number;
   /** Decimals of what is taken, at most the meter's `scale`; 0 unless said otherwise. */
   readonly decimals?: number;
+  /** Seconds after which what a dead process held is free again: 5 to 86,400, 60 unless said otherwise. */
+  readonly expiresIn?: number;
 };
 
 export type LeaseDeps = {
-  consume(params: CheckBody, idempotencyKey: string): Promise<CheckResult>;
-  /** A check that consumes nothing. */
-  look(params: CheckBody): Promise<CheckResult>;
-  /** `timeMs`: until when it counts in this period. */
-  giveBack(params: CheckBody & { readonly value: number }, timeMs: number): Promise<unknown>;
+  /** A check that reserves. */
+  reserve(params: CheckBody, idempotencyKey: string): Promise<CheckResult>;
+  commit(id: string, value: number): Promise<unknown>;
+  release(id: string): Promise<unknown>;
+  extend(id: string, expiresIn: number): Promise<unknown>;
+  /** Never goes back. */
+  readonly now: () => number;
   readonly newKey: () => string;
   readonly closed: (lease: Lease) => void;
 };
 
 /** What a refill asked for, while its answer is unknown. */
-type Asked = { readonly units: number; readonly idempotencyKey: string };
+type Asked = {
+  readonly units: number;
+  readonly idempotencyKey: string;
+  readonly sentAt: number;
+  /** Which slices it is to replace. */
+  readonly replaced: readonly Slice[];
+};
 
 const UNITS_MAX = 2 ** 50;
+const EXPIRES_IN = { least: 5, most: 86_400, default: 60 };
 /** After a refill that gave nothing: how long until the next, first and at most. */
 const PAUSE_MS = 500;
 const PAUSE_MS_MAX = 30_000;
+/** Between attempts to commit. */
+const TELL_MS = 1000;
 /** Attempts to get a part where the whole cannot be had. */
 const PARTS_MAX = 3;
-/** Calls of `take` between two looks at the clock. */
-const TAKES_PER_LOOK = 64;
-const TIMEOUT_MS_MAX = 2 ** 31 - 1;
-/** Nothing is given back this close to the end of the period: it might count in the next. */
-const BACK_MS_MIN = 2000;
+/** Calls of `take` in one turn of the event loop between two looks at the clock. */
+const TAKES_PER_LOOK = 256;
+/** Slices that wait to be committed: with more, nothing else is held. */
+const ENDED_MAX = 8;
 
 export class Lease {
   readonly #deps: LeaseDeps;
   readonly #use: Pick<CheckBody, 'customerId' | 'externalCustomerId' | 'featureKey'>;
   readonly #factor: number;
   readonly #amount: number;
+  readonly #expiresIn: number;
+  readonly #now: () => number;
   /** In units, as all that follows. */
   #left = 0;
   /** Below it a refill begins; 0 while a refill gave nothing. */
   #low = 0;
-  #untilLook = TAKES_PER_LOOK;
-  #endsAt = Infinity;
-  /** Whether the period of the last slice has ended by the client's clock. */
-  #isOver = false;
+  #untilLook = 0;
+  #isSameTurn = false;
+  readonly #turnEnds = (): void => {
+    this.#isSameTurn = false;
+    this.#untilLook = 0;
+  };
+  /** Oldest first, of which is given out first. `#left` says how much is left of all. */
+  #slices: readonly Slice[] = [];
+  /** When the first of them is over or to be renewed. */
+  #next = Infinity;
+  /** Over, and not yet committed or released: what was taken of each is final. */
+  readonly #ended: Slice[] = [];
+  #telling: Promise<void> | null = null;
+  /** What the service refused to count. */
+  #refused: { units: number; readonly error: Error } | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #refilling: Promise<void> | null = null;
   #asked: Asked | null = null;
   #pauseMs = PAUSE_MS;
-  #notBefore = 0;
+  #notBefore = -Infinity;
+  #isClosed = false;
   #closing: Promise<void> | null = null;
 
   /** Made by `tollhouse.lease()`. */
   constructor(deps: LeaseDeps, params: LeaseParams) {
     const { amount, decimals = 0, customerId, externalCustomerId, featureKey } = params;
+    const { expiresIn = EXPIRES_IN.default } = params;
     if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) {
       throw new RangeError('decimals must be 0 to 9');
+    }
+    const { least, most } = EXPIRES_IN;
+    if (!Number.isInteger(expiresIn) || expiresIn < least || expiresIn > most) {
+      throw new RangeError(`expiresIn must be ${least} to ${most} seconds`);
     }
     this.#deps = deps;
     this.#use = {
@@ -89,21 +124,24 @@ export class Lease {
     this.#factor = 10 ** decimals;
     this.#amount = this.#unitsOf(amount);
     if (this.#amount < 1) throw new RangeError('amount must be above 0');
+    this.#expiresIn = expiresIn;
+    this.#now = elapsedBy(deps.now, () => Date.now());
   }
 
   /** What can be taken at once. */
   get remaining(): number {
+    this.#look();
     return this.#left / this.#factor;
   }
 
   /**
-   * Takes `n` of the slice: true, or false where it has less. At once and from memory; a refill
-   * needs the event loop, so a loop that never awaits gets one slice.
+   * Takes `n` of the slices: true, or false where they have less. At once and from memory; a refill
+   * needs the event loop, so a loop that never awaits gets `amount`.
    */
   take(n = 1): boolean {
     const units = this.#factor === 1 && n >= 0 && n % 1 === 0 ? n : this.#unitsOf(n);
     this.#untilLook -= 1;
-    if (this.#untilLook === 0) this.#look();
+    if (this.#untilLook < 0) this.#look();
     const left = this.#left - units;
     if (left < 0) {
       this.#want();
@@ -117,13 +155,19 @@ export class Lease {
   /** Waits for a refill where less than `n` is left. Whether `n` can be taken then. */
   async ready(n = 1): Promise<boolean> {
     const units = this.#unitsOf(n);
-    if (this.#left < units && this.#closing === null) await this.#refill();
+    this.#look();
+    if (this.#left < units && !this.#isClosed) await this.#refill();
     return this.#left >= units;
   }
 
-  /** Takes no more, and gives back what is left. Rejects where that could not be delivered. */
+  /**
+   * Takes no more, commits what was taken and releases the rest. Rejects where something that was
+   * taken is not counted; another call tries again.
+   */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#close().finally(() => {
+      if (this.#ended.length > 0) this.#closing = null;
+    });
     return this.#closing;
   }
 
@@ -132,63 +176,46 @@ export class Lease {
   }
 
   async #close(): Promise<void> {
+    this.#isClosed = true;
     this.#low = 0;
-    await this.#refilling?.catch(() => undefined);
-    let failed: Error | undefined;
+    await this.#refilling?.catch(noop);
+    this.#end(this.#slices);
     try {
-      // What the lost answer granted is given back, too.
-      if (this.#asked !== null) await this.#ask(this.#asked);
+      await this.#tell();
     } catch (error) {
-      failed = this.#stayed(this.#asked?.units ?? 0, error);
-    }
-    const left = this.#left;
-    try {
-      await this.#giveBack();
-    } catch (error) {
-      failed = this.#stayed(left + (this.#asked?.units ?? 0), error);
+      throw this.#uncounted(error);
     } finally {
+      clearTimeout(this.#timer);
       this.#deps.closed(this);
     }
-    if (failed !== undefined) throw failed;
-  }
-
-  async #giveBack(): Promise<void> {
-    clearTimeout(this.#timer);
-    const left = this.#left;
-    const endsAt = this.#endsAt;
-    this.#left = 0;
-    if (left === 0 || endsAt - Date.now() <= BACK_MS_MIN) return;
-    if (endsAt !== Infinity && endOf(await this.#deps.look(this.#use)) !== endsAt) return;
-    const timeMs = endsAt - Date.now() - BACK_MS_MIN;
-    const value = -left / this.#factor;
-    if (timeMs > 0) await this.#deps.giveBack({ ...this.#use, value }, timeMs);
+    if (this.#refused !== null) throw this.#uncounted(this.#refused.error);
   }
 
   /** The error of a close says how much it is about. */
-  #stayed(units: number, error: unknown): Error {
-    if (!(error instanceof TollhouseError) || units === 0) return error as Error;
+  #uncounted(error: unknown): Error {
+    if (!(error instanceof TollhouseError)) return error as Error;
+    const units = this.#ended.reduce((sum, { taken }) => sum + taken, this.#refused?.units ?? 0);
     const { featureKey, externalCustomerId, customerId } = this.#use;
     const what = `${units / this.#factor} ${featureKey} of ${externalCustomerId ?? customerId}`;
-    return error.saying(`${what} could not be given back: ${error.message}`);
+    return error.saying(`${what} could not be counted: ${error.message}`);
   }
 
   /** Begins a refill, unless one is on its way or the last one gave nothing a moment ago. */
   #want(): void {
-    if (this.#refilling !== null || this.#closing !== null) return;
-    if (this.#notBefore > 0 && Date.now() < this.#notBefore) return;
+    if (this.#isClosed || this.#refilling !== null || this.#now() < this.#notBefore) return;
     // Its failure is told by the next `ready`, and `take` is false meanwhile.
-    this.#refill().catch(() => undefined);
+    this.#refill().catch(noop);
   }
 
   #refill(): Promise<void> {
     this.#refilling ??= this.#fill().finally(() => {
       this.#refilling = null;
+      this.#setTimer();
     });
     return this.#refilling;
   }
 
   async #fill(): Promise<void> {
-    const before = this.#left;
     this.#low = 0;
     let gained = false;
     try {
@@ -196,27 +223,48 @@ export class Lease {
     } finally {
       if (gained) {
         this.#pauseMs = PAUSE_MS;
-        this.#notBefore = 0;
-        // Where only a part could be had, the rest is not asked for again and again.
-        if (this.#left > before) this.#low = Math.ceil(this.#amount / 2);
+        this.#notBefore = -Infinity;
+        this.#low = Math.ceil(this.#amount / 2);
       } else {
-        this.#notBefore = Date.now() + this.#pauseMs;
+        // Where only a part could be had, the rest is not asked for again and again.
+        this.#notBefore = this.#now() + this.#pauseMs;
         this.#pauseMs = Math.min(PAUSE_MS_MAX, this.#pauseMs * 2);
       }
     }
   }
 
-  /** Asks for what is missing, and for less where that cannot be had. Whether it got any. */
+  /**
+   * Asks for what is missing, and for less where that cannot be had, and renews what is due. Whether
+   * it has all that it wanted, or some more.
+   */
   async #gain(): Promise<boolean> {
-    if (this.#isOver && this.#asked === null) {
-      if (endOf(await this.#deps.look(this.#use)) <= Date.now()) return false;
-    }
-    let units = this.#amount - this.#left;
-    for (let part = 0; part < PARTS_MAX && units > 0; part += 1) {
-      const asked = this.#asked ?? { units, idempotencyKey: this.#deps.newKey() };
-      const { allowed, remaining, reason } = await this.#ask(asked);
-      if (allowed) return !this.#isOver;
+    if (this.#ended.length >= ENDED_MAX) await this.#tell();
+    this.#count();
+    const now = this.#now();
+    const due = this.#slices.filter(({ renewAt }) => renewAt <= now);
+    for (const slice of due) renewing(slice, now, this.#expiresIn * 1000);
+    this.#findNext();
+    const gained = await this.#hold(due.filter(({ taken }) => taken > 0));
+    for (const slice of due) if (this.#slices.includes(slice)) await this.#extend(slice);
+    return gained;
+  }
+
+  async #hold(due: readonly Slice[]): Promise<boolean> {
+    let replaced = due;
+    let units = this.#amount - this.#left + restOf(replaced);
+    if (units === 0 && this.#asked === null) return true;
+    for (let part = 0; part < PARTS_MAX && (units > 0 || this.#asked !== null); part += 1) {
+      const { allowed, remaining, reason } = await this.#ask(
+        this.#asked ?? {
+          units,
+          replaced,
+          idempotencyKey: this.#deps.newKey(),
+          sentAt: this.#now(),
+        },
+      );
+      if (allowed) return this.#left > 0;
       if (reason !== 'insufficient_balance' || remaining === null) return false;
+      replaced = [];
       units = Math.min(this.#amount - this.#left, Math.floor(remaining * this.#factor));
       // A double may round up.
       while (units > 0 && units / this.#factor > remaining) units -= 1;
@@ -227,49 +275,145 @@ export class Lease {
   async #ask(asked: Asked): Promise<CheckResult> {
     const { units, idempotencyKey } = asked;
     const value = units / this.#factor;
+    const expiresIn = this.#expiresIn;
     this.#asked = asked;
     try {
-      const answer = await this.#deps.consume({ ...this.#use, value }, idempotencyKey);
+      const body = { ...this.#use, value, reserve: true, expiresIn };
+      const answer = await this.#deps.reserve(body, idempotencyKey);
       this.#asked = null;
-      if (answer.allowed) this.#add(units, answer);
+      this.#add(asked, answer);
       return answer;
     } catch (error) {
-      // Anything else is a refusal: nothing was taken.
+      // Anything else is a refusal: nothing is held.
       if (error instanceof TollhouseError && !isUnasked(error)) this.#asked = null;
       throw error;
     }
   }
 
-  #add(units: number, answer: CheckResult): void {
-    const endsAt = endOf(answer);
+  #add({ units, sentAt, replaced }: Asked, answer: CheckResult): void {
+    const { reservation } = answer;
+    if (!answer.allowed || !reservation) return;
+    const expiresInMs = this.#expiresIn * 1000;
+    const slice = sliceOf(reservation, { units, sentAt, expiresInMs }, answer);
     // The slices of two periods are not mixed: the older one has ended.
-    if (endsAt !== this.#endsAt) this.#left = 0;
-    this.#endsAt = endsAt;
-    this.#isOver = false;
+    this.#end(this.#slices.filter((of) => replaced.includes(of) || of.period !== slice.period));
+    this.#slices = [...this.#slices, slice];
     this.#left += units;
+    this.#findNext();
     this.#look();
-    this.#setTimer();
   }
 
-  /** Drops what is left when its period has ended. */
+  /** Holds it for longer. */
+  async #extend(slice: Slice): Promise<void> {
+    const sentAt = this.#now();
+    try {
+      await this.#deps.extend(slice.id, this.#expiresIn);
+      prolong(slice, sentAt, this.#expiresIn * 1000);
+      this.#findNext();
+    } catch (error) {
+      // It is not open any more, or was for as long as it may be.
+      if (!isUnasked(error)) this.#end([slice]);
+    }
+  }
+
+  /** Ends what is over, and renews what is due. */
   #look(): void {
     this.#untilLook = TAKES_PER_LOOK;
-    if (Date.now() < this.#endsAt) return;
-    this.#left = 0;
-    this.#endsAt = Infinity;
-    this.#isOver = true;
+    if (!this.#isSameTurn) {
+      // The process may be stopped between any two turns.
+      this.#isSameTurn = true;
+      queueMicrotask(this.#turnEnds);
+    }
+    const now = this.#now();
+    if (now < this.#next) return;
+    const over = this.#slices.filter(({ until }) => until <= now);
+    if (over.length > 0) {
+      this.#end(over);
+      this.#want();
+    }
+    const isDue = this.#slices.some(({ renewAt }) => renewAt <= now);
+    if (isDue && this.#refilling === null && !this.#isClosed) this.#refill().catch(noop);
+  }
+
+  #findNext(): void {
+    this.#next = Infinity;
+    for (const { renewAt, until } of this.#slices) {
+      this.#next = Math.min(this.#next, renewAt, until);
+    }
+  }
+
+  /** Says of each slice what was taken, oldest first. What is used up has ended. */
+  #count(): void {
+    let given = restOf(this.#slices) - this.#left;
+    for (const slice of this.#slices) {
+      const part = Math.min(given, slice.units - slice.taken);
+      slice.taken += part;
+      given -= part;
+    }
+    const isLeft = ({ units, taken }: Slice) => taken < units;
+    this.#letGo(this.#slices.filter((slice) => !isLeft(slice)));
+  }
+
+  /** What is left of them is not given out. */
+  #end(slices: readonly Slice[]): void {
+    this.#count();
+    this.#letGo(slices.filter((slice) => this.#slices.includes(slice)));
+  }
+
+  #letGo(slices: readonly Slice[]): void {
+    if (slices.length === 0) return;
+    this.#left -= restOf(slices);
+    this.#slices = this.#slices.filter((slice) => !slices.includes(slice));
+    this.#ended.push(...slices);
+    this.#findNext();
+    this.#tell().catch(() => {
+      this.#setTimer();
+    });
+  }
+
+  /** Commits what was taken of ended slices, and releases those of which nothing was. */
+  #tell(): Promise<void> {
+    if (this.#ended.length === 0) return Promise.resolve();
+    this.#telling ??= this.#tellAll();
+    return this.#telling;
+  }
+
+  async #tellAll(): Promise<void> {
+    try {
+      for (let slice = this.#ended[0]; slice !== undefined; slice = this.#ended[0]) {
+        await this.#tellOne(slice);
+        this.#ended.shift();
+      }
+    } finally {
+      this.#telling = null;
+    }
+  }
+
+  async #tellOne({ id, taken }: Slice): Promise<void> {
+    try {
+      if (taken > 0) await this.#deps.commit(id, taken / this.#factor);
+      else await this.#deps.release(id);
+    } catch (error) {
+      // What is not released expires.
+      if (taken === 0) return;
+      if (isUnasked(error)) throw error;
+      this.#refused ??= { units: 0, error: error as Error };
+      this.#refused.units += taken;
+    }
   }
 
   #setTimer(): void {
     clearTimeout(this.#timer);
-    if (this.#endsAt === Infinity) return;
-    const wait = Math.max(0, this.#endsAt - Date.now());
+    const isTold = this.#ended.length === 0 || this.#telling !== null;
+    if (this.#isClosed || (isTold && this.#next === Infinity)) return;
+    const wait = Math.max(0, this.#next - this.#now());
     this.#timer = setTimeout(
       () => {
         this.#look();
+        if (this.#ended.length > 0) this.#tell().catch(noop);
         this.#setTimer();
       },
-      Math.min(wait, TIMEOUT_MS_MAX),
+      isTold ? wait : Math.min(wait, TELL_MS),
     );
     unref(this.#timer);
   }
@@ -283,6 +427,8 @@ export class Lease {
   }
 }
 
+function noop(): void {}
+
 /** Lets the process end before the timer, which is a number in an older Deno and in browsers. */
 function unref(timer: number | { readonly unref?: () => void }): void {
   if (typeof timer === 'object') timer.unref?.();
@@ -290,8 +436,3 @@ function unref(timer: number | { readonly unref?: () => void }): void {
 }
 
 type Runtime = { readonly Deno?: { unrefTimer(timer: number): void } };
-
-/** When its period ends, in milliseconds since 1970. */
-function endOf({ resetsAt }: CheckResult): number {
-  return resetsAt === null ? Infinity : Date.parse(resetsAt);
-}

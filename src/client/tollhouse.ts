@@ -84,7 +84,7 @@ export class Tollhouse implements Caller {
   readonly #checks: Coalescer<CheckResult>;
   readonly #tracks: Coalescer<TrackResult>;
   readonly #newKey = newKeys();
-  readonly #timeoutMs: number;
+  readonly #now: () => number;
   readonly #onUnavailable: OnUnavailable;
   /** Requests of one call each that are on their way. */
   readonly #singles = new Pending();
@@ -100,8 +100,8 @@ export class Tollhouse implements Caller {
     const timeoutMs = timeOf('timeoutMs', options.timeoutMs ?? 30_000);
     const nodes = new Nodes(typeof baseUrl === 'string' ? [baseUrl] : baseUrl);
     const chance = { ...CHANCE, ...options.chance };
+    this.#now = chance.now;
     this.#onUnavailable = options.onUnavailable ?? 'throw';
-    this.#timeoutMs = timeoutMs;
     this.#waitUntil = waitUntil;
     const transport = new Transport({
       ...chance,
@@ -134,10 +134,10 @@ export class Tollhouse implements Caller {
   /** Any operation of the document, by its name. */
   call<T>(operation: OperationId, input: Input, options?: CallOptions): Promise<T> {
     if (this.#closed) return Promise.reject(new ClosedError());
-    return this.#single(this.#transport.call<T>(operation, input, options));
+    return this.#alone(operation, input, options);
   }
 
-  /** Whether a customer may use a feature. Goes with others in a batch, but with `consume`. */
+  /** Whether a customer may use a feature. Goes with others in a batch, but with `consume` or `reserve`. */
   check(params: CheckParams, options: CheckOptions = {}): Promise<CheckAnswer> {
     if (this.#closed) return Promise.reject(new ClosedError());
     let answer: Promise<CheckAnswer>;
@@ -174,18 +174,21 @@ export class Tollhouse implements Caller {
   }
 
   /**
-   * Takes a slice of a customer's balance, which `lease.take(n)` gives out from memory. Resolves
+   * Holds a slice of a customer's balance, which `lease.take(n)` gives out from memory. Resolves
    * when it has asked for the first slice, whatever it got.
    */
   async lease(params: LeaseParams): Promise<Lease> {
     if (this.#closed) throw new ClosedError();
+    const name = nameOf(params);
     const lease = new Lease(
       {
-        consume: (body, idempotencyKey) =>
-          this.#consume({ ...body, consume: true }, { idempotencyKey }),
-        look: (body) => this.#asked(body, {}),
-        giveBack: (body, timeMs) =>
-          this.#track(body, { timeoutMs: Math.min(timeMs, this.#timeoutMs) }),
+        reserve: (body, idempotencyKey) => this.#checkAlone(body, { idempotencyKey }),
+        commit: (id, value) =>
+          this.#alone('commitReservation', { path: { id }, body: { value } }, {}, name),
+        release: (id) => this.#alone('releaseReservation', { path: { id } }, {}, name),
+        extend: (id, expiresIn) =>
+          this.#alone('extendReservation', { path: { id }, body: { expiresIn } }, {}, name),
+        now: this.#now,
         newKey: this.#newKey,
         closed: (ended) => this.#leases.delete(ended),
       },
@@ -215,8 +218,8 @@ export class Tollhouse implements Caller {
   }
 
   /**
-   * Takes no more calls, ends streams, gives back what leases hold, and resolves when each call has
-   * ended. Rejects where something could not be given back.
+   * Takes no more calls, ends streams, closes leases, and resolves when each call has ended. Rejects
+   * where something that was taken of a lease could not be counted.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -232,21 +235,26 @@ export class Tollhouse implements Caller {
 
   #asked(params: CheckBody, options: CallOptions): Promise<CheckResult> {
     const customer = nameOf(params);
-    if (params.consume !== true && params.idempotencyKey === undefined) {
+    const { consume, reserve, expiresIn, idempotencyKey } = params;
+    if (consume !== true && reserve !== true && (expiresIn ?? idempotencyKey) === undefined) {
       const text = textOf(params, null);
       return this.#checks.add({ text, customer, key: null }, options);
     }
-    return this.#consume(params, options);
+    return this.#checkAlone(params, options);
   }
 
-  #consume(body: CheckBody, options: CallOptions): Promise<CheckResult> {
-    const call = this.#transport.call<CheckResult>(
-      'checkEntitlement',
-      { body },
-      options,
-      nameOf(body),
-    );
-    return this.#single(call);
+  #checkAlone(body: CheckBody, options: CallOptions): Promise<CheckResult> {
+    return this.#alone('checkEntitlement', { body }, options, nameOf(body));
+  }
+
+  /** Asks the node of the customer. */
+  #alone<T>(
+    operation: OperationId,
+    input: Input,
+    options?: CallOptions,
+    customer?: string,
+  ): Promise<T> {
+    return this.#single(this.#transport.call<T>(operation, input, options, customer));
   }
 
   /** `flush` waits for it, too. */

@@ -1,7 +1,8 @@
 // Leases against the real service: what is taken is what is counted, and never more than granted.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { NotFoundError, Tollhouse } from '../../src/client/index.ts';
+import { InvalidRequestError, NotFoundError, Tollhouse } from '../../src/client/index.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -17,24 +18,25 @@ async function customer(externalCustomerId: string, amount: number) {
   return { externalCustomerId, featureKey: 'calls' };
 }
 
-async function consumed(name: string): Promise<number> {
+async function balance(name: string): Promise<{ consumed: number; reserved: number }> {
   const { json } = await server.call('GET', `/customers/${name}/balances`);
-  return json.data[0].consumed as number;
+  const { consumed, reserved } = json.data[0];
+  return { consumed, reserved };
 }
 
 const client = (): Tollhouse =>
   new Tollhouse({ baseUrl: server.url, apiKey: server.organisation.testKey });
 
-test('a slice is counted when it is leased, and what is left when it closes is not', async () => {
+test('a slice is held when it is leased, and what was taken is counted when it closes', async () => {
   const ann = await customer('ann', 250);
   await using tollhouse = client();
   const lease = await tollhouse.lease({ ...ann, amount: 100 });
-  expect(await consumed('ann')).toBe(100);
+  expect(await balance('ann')).toEqual({ consumed: 0, reserved: 100 });
   for (let n = 0; n < 30; n += 1) expect(lease.take()).toBe(true);
   expect(lease.take(71)).toBe(false);
   expect(lease.remaining).toBe(70);
   await lease.close();
-  expect(await consumed('ann')).toBe(30);
+  expect(await balance('ann')).toEqual({ consumed: 30, reserved: 0 });
   expect(lease.take()).toBe(false);
 });
 
@@ -55,7 +57,7 @@ test('refills follow until the balance is used up: all of it, and no more', asyn
     }
   }
   await tollhouse.close();
-  expect(await consumed('ben')).toBe(taken);
+  expect(await balance('ben')).toEqual({ consumed: taken, reserved: 0 });
   // At most what is less than one take in each.
   expect(taken).toBeGreaterThan(250 - 2 * 3);
 });
@@ -86,21 +88,51 @@ test('decimals are exact', async () => {
   for (const n of [-1, NaN, Infinity]) expect(() => whole.take(n)).toThrow(RangeError);
 });
 
-test('of a process that dies, at most a slice is lost', async () => {
-  const eve = await customer('eve', 1000);
-  const tollhouse = client();
-  const lease = await tollhouse.lease({ ...eve, amount: 50 });
-  let taken = 0;
-  for (let n = 0; n < 120; n += 1) {
-    if (lease.take()) taken += 1;
-    else await lease.ready();
-  }
-  await tollhouse.flush();
-  // It is never closed.
-  expect((await consumed('eve')) - taken).toBeLessThanOrEqual(50);
+test('a meter that counts is leased, and one that does not add up is refused', async () => {
+  await server.call('POST', '/meters', { body: { slug: 'runs', aggregation: 'count' } });
+  await server.call('POST', '/meters', { body: { slug: 'peak', aggregation: 'max' } });
+  const { externalCustomerId } = await customer('gus', 1);
+  const body = { feature_key: 'runs', amount: 10 };
+  await server.call('POST', '/customers/gus/grants', { body });
+  await using tollhouse = client();
+  const use = { externalCustomerId, amount: 10 };
+  const lease = await tollhouse.lease({ ...use, featureKey: 'runs' });
+  expect([lease.take(4), lease.take(7)]).toEqual([true, false]);
+  const refused = tollhouse.lease({ ...use, featureKey: 'peak' });
+  expect(await refused.catch((error: unknown) => error)).toBeInstanceOf(InvalidRequestError);
+  await lease.close();
+  const answer = await tollhouse.check({ externalCustomerId, featureKey: 'runs' });
+  expect([answer.consumed, answer.reserved]).toEqual([4, 0]);
 });
 
-test('a client that closes gives back what its leases hold; who is unknown has none', async () => {
+test('a killed process: what it held is free when it expires, what it committed stays', async () => {
+  const eve = await customer('eve', 1000);
+  const of = JSON.stringify({ baseUrl: server.url, apiKey: server.organisation.testKey });
+  const code = [
+    `import { Tollhouse } from '${new URL('../../src/client/index.ts', import.meta.url).pathname}';`,
+    `const lease = await new Tollhouse(${of}).lease(${JSON.stringify({ ...eve, amount: 50 })});`,
+    'let taken = 0;',
+    'while (taken < 70) if (lease.take()) taken += 1; else await lease.ready();',
+    "console.log('taken');",
+    'setInterval(() => {}, 1000);',
+  ];
+  const child = Bun.spawn([process.execPath, '-e', code.join('\n')], { stdout: 'pipe' });
+  const reader = child.stdout.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain('taken');
+  await until('what is used up is committed', async () => (await balance('eve')).consumed > 0);
+  child.kill('SIGKILL');
+  await child.exited;
+  const dead = await balance('eve');
+  // What it took since it last committed is not counted, and is less than what it held.
+  expect(dead.consumed).toBeGreaterThanOrEqual(50);
+  expect(dead.consumed).toBeLessThanOrEqual(70);
+  expect(dead.consumed + dead.reserved).toBeGreaterThanOrEqual(70);
+  expect(dead.reserved).toBeLessThanOrEqual(100);
+  await server.call('POST', '/test-clock', { body: { advance: 'PT1M' } });
+  expect(await balance('eve')).toEqual({ consumed: dead.consumed, reserved: 0 });
+});
+
+test('a client that closes lets go of what its leases hold; who is unknown has none', async () => {
   const fay = await customer('fay', 100);
   const tollhouse = client();
   const lease = await tollhouse.lease({ ...fay, amount: 80 });
@@ -108,5 +140,5 @@ test('a client that closes gives back what its leases hold; who is unknown has n
   const unknown = tollhouse.lease({ ...fay, externalCustomerId: 'nobody', amount: 1 });
   expect(await unknown.catch((error: unknown) => error)).toBeInstanceOf(NotFoundError);
   await tollhouse.close();
-  expect(await consumed('fay')).toBe(10);
+  expect(await balance('fay')).toEqual({ consumed: 10, reserved: 0 });
 });

@@ -6,6 +6,13 @@ import { createCustomer, getCustomer, listCustomers } from './commands/customers
 import { tailEvents } from './commands/events-tail.ts';
 import { ingest } from './commands/ingest.ts';
 import { listen } from './commands/listen.ts';
+import {
+  commitReservation,
+  createReservation,
+  extendReservation,
+  getReservation,
+  releaseReservation,
+} from './commands/reservations.ts';
 import { track } from './commands/track.ts';
 import { trigger } from './commands/trigger.ts';
 import type { Table } from './parse.ts';
@@ -18,6 +25,11 @@ export const COMMANDS: Table = {
   track,
   ingest,
   balance,
+  'reservations create': createReservation,
+  'reservations get': getReservation,
+  'reservations commit': commitReservation,
+  'reservations release': releaseReservation,
+  'reservations extend': extendReservation,
   'customers list': listCustomers,
   'customers get': getCustomer,
   'customers create': createCustomer,

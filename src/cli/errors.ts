@@ -1,9 +1,10 @@
 // An error in one line, as `tollhouse` prints it, and the exit code for it.
-import { TollhouseError } from '../client/errors.ts';
+import { InsufficientBalanceError, TollhouseError } from '../client/errors.ts';
 import { EXIT, type ExitCode, UsageError } from './command.ts';
 import { shown } from './printer.ts';
 
 export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof InsufficientBalanceError) return EXIT.denied;
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 

@@ -4,7 +4,7 @@ import { UsageError } from './command.ts';
 const QUANTITY = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 /** As text, because a double may not hold it. */
-export function quantityOf(option: string, text: string | undefined): string | undefined {
+export function quantityOf<T extends string | undefined>(option: string, text: T): T {
   if (text === undefined || QUANTITY.test(text)) return text;
   throw new UsageError(`${option} must be a number such as 5 or 0.25`);
 }

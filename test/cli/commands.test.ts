@@ -72,6 +72,41 @@ describe.each(RUNTIMES)('%s', (runtime) => {
     expect(again.stderr).toMatch(/^tollhouse: conflict: .*\(request .*\)\n$/);
   });
 
+  test('reservations: held, extended, committed, released', async () => {
+    const zed = `zed-${runtime}`;
+    await server.call('PUT', `/customers/${zed}`, { body: {} });
+    const body = { feature_key: 'api-calls', amount: 10 };
+    await server.call('POST', `/customers/${zed}/grants`, { body });
+    const create = `reservations create api-calls --customer ${zed} --amount`;
+    const held = await run(`${create} 6 --expires-in 60 --key a --json`);
+    expect([held.exitCode, held.stderr]).toEqual([0, '']);
+    expect(held.json()).toMatchObject({ amount: 6, status: 'open', remaining: 4 });
+    const { id, created_at: from, expires_at: to } = held.json();
+    expect(Date.parse(to) - Date.parse(from)).toBe(60_000);
+    expect((await run(`${create} 6 --expires-in 60 --key a --json`)).json()).toEqual(held.json());
+    const denied = await run(`${create} 5`);
+    expect([denied.exitCode, denied.stdout]).toEqual([3, '']);
+    expect(denied.stderr).toMatch(/^tollhouse: insufficient_balance: [^\n]+\n$/);
+    const got = await run(`reservations get ${id}`);
+    expect(got.stdout).toBe(`${id}  open  6  4 left  until ${to}\n`);
+    const more = await run(`reservations extend ${id} --amount 8 --expires-in 90 --json`);
+    expect(more.json()).toMatchObject({ amount: 8, remaining: 2 });
+    const done = await run(`reservations commit ${id} --value 2.5`);
+    expect(done.stdout).toBe(`${id}  committed  2.5 of 8  7.5 left\n`);
+    const refused = await run(`reservations release ${id}`);
+    expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
+    const other = (await run(`${create} 1 --json`)).json().id;
+    expect((await run(`reservations release ${other}`)).stdout).toBe(
+      `${other}  released  1  7.5 left\n`,
+    );
+    for (const line of [
+      `${create} many`,
+      `${create} 1 --expires-in 0`,
+      `reservations commit ${id}`,
+    ])
+      expect(await run(line)).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
   test('balance draws a bar of what is used; --json is the answer', async () => {
     const shown = await run('balance ada');
     expect(shown.stdout).toMatch(/^api-calls {2}[█░]{24} {2}\d+ \/ 10\n$/);

@@ -13,8 +13,8 @@ export type ReservationRecord = {
   readonly committed: bigint;
   readonly status: ReservationStatus;
   readonly late: boolean;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
+  readonly createdAt: number;
+  readonly expiresAt: number;
 };
 
 export async function findReservation(
@@ -23,14 +23,20 @@ export async function findReservation(
   id: string,
 ): Promise<ReservationRecord | null> {
   if (!isUuid(id)) return null;
-  const [row] = await sql<(Omit<ReservationRecord, 'meter'> & Omit<Meter, 'id'> & Of)[]>`
+  const [row] = await sql<(Omit<ReservationRecord, 'meter' | Time> & Of)[]>`
     select v.id, v.customer_id as "customerId", v.amount, v.committed, v.status, v.late, v.created_at as "createdAt",
       v.expires_at as "expiresAt", m.id as "meterId", m.organisation_id as "organisationId", m.mode, m.slug, m.aggregation, m.scale
     from reservations v join meters m on m.id = v.meter_id
     where v.id = ${id} and v.organisation_id = ${organisationId} and v.mode = ${mode}`;
   if (row === undefined) return null;
-  const { meterId, slug, aggregation, scale, ...record } = row;
-  return { ...record, meter: { id: meterId, organisationId, mode, slug, aggregation, scale } };
+  const { meterId, slug, aggregation, scale, createdAt, expiresAt, ...record } = row;
+  return {
+    ...record,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt.getTime(),
+    meter: { id: meterId, organisationId, mode, slug, aggregation, scale },
+  };
 }
 
-type Of = { readonly meterId: string };
+type Time = 'createdAt' | 'expiresAt';
+type Of = Omit<Meter, 'id'> & Readonly<Record<'meterId', string>> & Readonly<Record<Time, Date>>;

@@ -1,6 +1,5 @@
 import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { balance } from '../../../ledger/metering/meter.ts';
 import { one } from '../../../ledger/kernel/quantity.ts';
 import { allOf, andThen } from '../and-then.ts';
 import type { Route } from '../edge/edge.ts';
@@ -8,8 +7,8 @@ import { type Issue, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { jsonText } from '../json-text.ts';
 import { itemOf } from './batch-item.ts';
-import { type Asker, noted, noteDenial, noteRefusal } from './denied.ts';
-import { amountOf, holdingIssue, notReserved, reserve } from './reserving.ts';
+import { type Asker, noted, noteRefusal } from './denied.ts';
+import { reserve } from './reserving.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
@@ -29,7 +28,6 @@ import {
   CheckResult,
   fromCheck,
 } from '../wire/metering.ts';
-import { fromReservation } from '../wire/reservations.ts';
 import { type CallerKey, quantityOf } from '../wire/usage.ts';
 
 const tag = 'Metering';
@@ -80,17 +78,16 @@ function checkRoute(deps: MeteringDeps): Route {
     const issue = wholeIssue(body);
     if (issue !== null) return refuseInvalid([issue]);
     const subject = findSubject(deps, principal, body);
+    const hinted = (answer: Response | Promise<Response>) =>
+      withHints(deps.ledger, call, { about: body, answer });
     if (body.consume === true) {
       const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
-      const consumed = consume(deps, call, { key, subject });
-      return withHints(deps.ledger, call, { about: body, answer: consumed });
+      return hinted(consume(deps, call, { key, subject }));
     }
     if (body.reserve === true) {
-      const reserved = hold(deps, call, { key: body.idempotency_key ?? idempotencyKey, subject });
-      return withHints(deps.ledger, call, { about: body, answer: reserved });
+      return hinted(hold(deps, call, { key: body.idempotency_key ?? idempotencyKey, subject }));
     }
-    const answer = andThen(subject, (found) => check(deps, call, body, found));
-    return withHints(deps.ledger, call, { about: body, answer });
+    return hinted(andThen(subject, (found) => check(deps, call, body, found)));
   });
 }
 
@@ -190,40 +187,11 @@ async function hold(
   asker: Asker & { readonly body: Whole },
   { key, subject }: { readonly key: string | null; readonly subject: Lookup },
 ): Promise<Response> {
-  const { principal, body } = asker;
-  const found = await subject;
-  if (isRefused(found)) return refusedResponse(found);
-  const { customer, meter } = found;
-  const issue = holdingIssue(meter);
-  if (issue !== null) return refuseInvalid([issue]);
-  const units = amountOf(body.value ?? '1', meter, ['value']);
-  if (typeof units !== 'bigint') return refuseInvalid([units]);
-  const outcome = await reserve(deps, found, {
-    tenant: principal,
-    amount: units,
-    expiresIn: body.expires_in,
-    key,
-  });
-  switch (outcome.kind) {
-    case 'reserved':
-    case 'known': {
-      const { reservation, reason, snapshot } = outcome;
-      const answer = fromCheck({ units, allowed: true, reason, snapshot }, meter);
-      const of = { customer: customer.customer, meter, balance: balance(snapshot) };
-      const result = { ...answer, reservation: fromReservation(reservation, of) };
-      return Response.json(result, outcome.kind === 'known' ? REPLAYED : undefined);
-    }
-    case 'denied':
-      noteDenial(deps, asker, found, outcome.answer);
-      return Response.json({ ...fromCheck(outcome.answer, meter), reservation: null });
-    case 'key_reused':
-    case 'out_of_range':
-    case 'too_many_meters':
-    case 'too_many_reservations':
-      return refusedResponse(notReserved(deps, outcome.kind, 'value'));
-    default:
-      return outcome satisfies never;
-  }
+  const { value: amount = 1, expires_in: expiresIn } = asker.body;
+  const held = await reserve(deps, asker, { subject, amount, field: 'value', expiresIn, key });
+  if (held instanceof Response) return held;
+  const { answer, meter, reservation, init } = held;
+  return Response.json({ ...fromCheck(answer, meter), reservation }, init);
 }
 
 function batchRoute(deps: MeteringDeps): Route {

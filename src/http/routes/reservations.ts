@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { unreachable } from '../../../ledger/kernel/assert.ts';
+import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Resolved } from '../../../ledger/ledger.ts';
 import { RESERVATION_MS_MAX } from '../../../ledger/limits.ts';
 import { balance } from '../../../ledger/metering/meter.ts';
@@ -8,9 +8,7 @@ import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findReservation, type ReservationRecord } from '../../records/reservations.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
-import { refuse, refuseInvalid } from '../edge/errors.ts';
-import { REPLAYED } from '../idempotency/replayed.ts';
-import type { CheckResult } from '../wire/metering.ts';
+import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import {
   fromReservation,
   Reservation,
@@ -18,16 +16,8 @@ import {
   ReservationCreate,
   ReservationExtend,
 } from '../wire/reservations.ts';
-import type { Static } from '@sinclair/typebox';
-import { noteDenial } from './denied.ts';
-import {
-  findSubject,
-  isRefused,
-  type MeteringDeps,
-  overLimit,
-  refusedResponse,
-} from './metering.ts';
-import { amountOf, holdingIssue, notReserved, reserve, unitsOf } from './reserving.ts';
+import { findSubject, type MeteringDeps, overLimit } from './metering.ts';
+import { amountOf, reserve, unitsOf } from './reserving.ts';
 
 export type ReservationDeps = MeteringDeps & { readonly sql: Sql };
 
@@ -113,38 +103,14 @@ const notFound = (): Response => refuse('not_found', 'no such reservation');
 function createRoute(deps: ReservationDeps): Route {
   return deps.edge.organisation(CREATE, async (call) => {
     const { principal, body, idempotencyKey } = call;
-    const found = await findSubject(deps, principal, body);
-    if (isRefused(found)) return refusedResponse(found);
-    const { customer, meter } = found;
-    const issue = holdingIssue(meter);
-    if (issue !== null) return refuseInvalid([issue]);
-    const amount = amountOf(body.amount, meter, ['amount']);
-    if (typeof amount !== 'bigint') return refuseInvalid([amount]);
-    const outcome = await reserve(deps, found, {
-      tenant: principal,
-      amount,
-      expiresIn: body.expires_in,
-      key: body.idempotency_key ?? idempotencyKey,
-    });
-    switch (outcome.kind) {
-      case 'reserved':
-      case 'known': {
-        const of = { customer: customer.customer, meter, balance: balance(outcome.snapshot) };
-        const shown = fromReservation(outcome.reservation, of);
-        const headers = outcome.kind === 'known' ? REPLAYED : {};
-        return Response.json(shown, { status: 201, ...headers });
-      }
-      case 'denied':
-        noteDenial(deps, call, found, outcome.answer);
-        return refuse('insufficient_balance', overLimit(outcome.answer.reason));
-      case 'key_reused':
-      case 'out_of_range':
-      case 'too_many_meters':
-      case 'too_many_reservations':
-        return refusedResponse(notReserved(deps, outcome.kind, 'amount'));
-      default:
-        return unreachable(outcome);
-    }
+    const { amount, expires_in: expiresIn } = body;
+    const key = body.idempotency_key ?? idempotencyKey;
+    const subject = findSubject(deps, principal, body);
+    const held = await reserve(deps, call, { subject, amount, field: 'amount', expiresIn, key });
+    if (held instanceof Response) return held;
+    const { reservation, answer, init } = held;
+    if (reservation === null) return refuse('insufficient_balance', overLimit(answer.reason));
+    return Response.json(reservation, { status: 201, ...init });
   });
 }
 
@@ -152,25 +118,18 @@ function readRoute({ edge, sql, ledger, orgClock }: ReservationDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id } }) => {
     const record = await findReservation(sql, principal, id);
     if (record === null) return notFound();
-    const customer = await ledger.find(principal, { id: record.customerId });
-    if (customer === null) return notFound();
-    const { meter, createdAt, expiresAt } = record;
-    const checked = JSON.parse(await ledger.check(customer, meter, 0n)) as Static<
-      typeof CheckResult
-    >;
-    const { balance: rest, remaining } = checked;
-    // Its alarm may be a second late.
-    const isOver = record.status === 'open' && expiresAt.getTime() <= orgClock.now(principal);
-    const shown = fromReservation(
-      {
-        ...record,
-        status: isOver ? 'expired' : record.status,
-        createdAt: createdAt.getTime(),
-        expiresAt: expiresAt.getTime(),
-      },
-      { customer: customer.customer, meter, balance: null },
+    const found = await ledger.find(principal, { id: record.customerId });
+    if (found === null) return notFound();
+    const { meter } = record;
+    const { snapshot } = must(
+      (await ledger.balances(found)).find((one) => one.meter.id === meter.id),
+      'a meter of which units were held has a balance',
     );
-    return Response.json({ ...shown, balance: rest, remaining });
+    // Its alarm may be a second late.
+    const isOver = record.status === 'open' && record.expiresAt <= orgClock.now(principal);
+    const shown = isOver ? { ...record, status: 'expired' as const } : record;
+    const of = { customer: found.customer, meter, balance: balance(snapshot) };
+    return Response.json(fromReservation(shown, of));
   });
 }
 
@@ -206,11 +165,8 @@ function extendRoute(deps: ReservationDeps): Route {
 
 async function resolve(
   { sql, ledger }: ReservationDeps,
-  {
-    principal,
-    params: { id },
-  }: { readonly principal: OrganisationPrincipal; readonly params: { readonly id: string } },
-  actOf: (record: ReservationRecord) => Resolution | Parameters<typeof refuseInvalid>[0][number],
+  { principal, params: { id } }: ById,
+  actOf: (record: ReservationRecord) => Resolution | Issue,
 ): Promise<Response> {
   const record = await findReservation(sql, principal, id);
   if (record === null) return notFound();
@@ -226,6 +182,11 @@ async function resolve(
   const of = { customer: customer.customer, meter, balance: rest };
   return Response.json(fromReservation(reservation, of));
 }
+
+type ById = {
+  readonly principal: OrganisationPrincipal;
+  readonly params: { readonly id: string };
+};
 
 const DAYS_MAX = RESERVATION_MS_MAX / 86_400_000;
 

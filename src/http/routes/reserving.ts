@@ -1,26 +1,111 @@
 // Holds units of a feature, as POST /reservations and a reserving /check do.
+import type { Static } from '@sinclair/typebox';
 import { one } from '../../../ledger/kernel/quantity.ts';
-import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { RESERVATIONS_OPEN_MAX } from '../../../ledger/limits.ts';
-import type { ReservedOutcome } from '../../../ledger/ledger.ts';
+import { balance, type CheckAnswer } from '../../../ledger/metering/meter.ts';
 import type { UsageMeter } from '../../records/meters.ts';
-import type { Issue } from '../edge/errors.ts';
-import { EXPIRES_IN_DEFAULT } from '../wire/reservations.ts';
+import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
+import { EXPIRES_IN_DEFAULT, fromReservation, type Reservation } from '../wire/reservations.ts';
 import { quantityOf } from '../wire/usage.ts';
-import { type MeteringDeps, notRecorded, type Subject, type SubjectRefused } from './metering.ts';
+import { type Asker, noteDenial } from './denied.ts';
+import {
+  type findSubject,
+  isRefused,
+  type MeteringDeps,
+  notRecorded,
+  refusedResponse,
+} from './metering.ts';
 
-/** What is to be held: scaled, above 0. On a meter that counts, whole units. */
+type Asked = {
+  readonly subject: ReturnType<typeof findSubject>;
+  /** As it came, in the field of this name. */
+  readonly amount: number | string;
+  readonly field: string;
+  readonly expiresIn: number | undefined;
+  /** Of the body, or of the header. */
+  readonly key: string | null;
+};
+
+type Reserved = {
+  readonly meter: UsageMeter;
+  /** What a check of it says: of what was left before, with the numbers after. */
+  readonly answer: Omit<CheckAnswer, 'rendered'>;
+  /** null: denied. */
+  readonly reservation: Static<typeof Reservation> | null;
+  /** Of an answer that was given before. */
+  readonly init: ResponseInit;
+};
+
+/** Holds units where a check of as many would allow them; or the response that refuses. */
+export async function reserve(
+  deps: MeteringDeps,
+  asker: Asker,
+  { subject, amount: input, field, expiresIn = EXPIRES_IN_DEFAULT, key }: Asked,
+): Promise<Reserved | Response> {
+  const found = await subject;
+  if (isRefused(found)) return refusedResponse(found);
+  const { customer, meter } = found;
+  const amount = amountOf(input, meter, [field]);
+  if (typeof amount !== 'bigint') return refuseInvalid([amount]);
+  const { ids } = deps;
+  const { organisationId, mode } = asker.principal;
+  const asked = `${customer.id}${meter.id}${amount} ${expiresIn}`;
+  const outcome = await deps.ledger.reserve(customer, meter, {
+    id:
+      key === null
+        ? ids.next()
+        : ids.derive('reservation-key', organisationId, mode, customer.id, key),
+    amount,
+    expiresInMs: expiresIn * 1000,
+    fingerprint: key === null ? null : ids.fingerprint(asked),
+  });
+  switch (outcome.kind) {
+    case 'reserved':
+    case 'known': {
+      const { reservation, reason, snapshot } = outcome;
+      const of = { customer: customer.customer, meter, balance: balance(snapshot) };
+      return {
+        meter,
+        answer: { units: amount, allowed: true, reason, snapshot },
+        reservation: fromReservation(reservation, of),
+        init: outcome.kind === 'known' ? REPLAYED : {},
+      };
+    }
+    case 'denied':
+      noteDenial(deps, asker, found, outcome.answer);
+      return { meter, answer: outcome.answer, reservation: null, init: {} };
+    case 'too_many_reservations':
+      return refuse('conflict', TOO_MANY);
+    case 'key_reused':
+      return refuse('idempotency_key_reused', 'this key was used for another reservation');
+    case 'out_of_range':
+      return refuseInvalid([{ path: [field], message: 'would take the total out of range' }]);
+    case 'too_many_meters':
+      return refusedResponse(notRecorded(deps, outcome.kind));
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const TOO_MANY = `a customer has at most ${RESERVATIONS_OPEN_MAX} open reservations of a feature`;
+
+/** What is to be held: scaled, above 0. */
 export function amountOf(
   input: number | string,
-  { scale, aggregation }: Pick<UsageMeter, 'scale' | 'aggregation'>,
+  meter: Pick<UsageMeter, 'scale' | 'aggregation'>,
   path: readonly string[],
 ): bigint | Issue {
-  const amount = unitsOf(input, { scale, aggregation }, path);
+  const { aggregation } = meter;
+  if (aggregation !== 'sum' && aggregation !== 'count') {
+    return { path: ['feature_key'], message: 'only meters that sum or count can be reserved' };
+  }
+  const amount = unitsOf(input, meter, path);
   if (typeof amount !== 'bigint') return amount;
   return amount > 0n ? amount : { path, message: 'must be greater than zero' };
 }
 
-/** Units of a reservation: scaled, 0 or more. */
+/** Units of a reservation: scaled, 0 or more. On a meter that counts, whole ones. */
 export function unitsOf(
   input: number | string,
   { scale, aggregation }: Pick<UsageMeter, 'scale' | 'aggregation'>,
@@ -33,63 +118,4 @@ export function unitsOf(
     return { path, message: 'must be a whole number: the meter counts' };
   }
   return units;
-}
-
-/** What a meter must be to be held. */
-export function holdingIssue({ aggregation }: Pick<UsageMeter, 'aggregation'>): Issue | null {
-  if (aggregation === 'sum' || aggregation === 'count') return null;
-  return { path: ['feature_key'], message: 'only meters that sum or count can be reserved' };
-}
-
-type Asked = {
-  readonly tenant: Tenant;
-  readonly amount: bigint;
-  readonly expiresIn: number | undefined;
-  /** Of the body, or of the header. */
-  readonly key: string | null;
-};
-
-export function reserve(
-  { ledger, ids }: MeteringDeps,
-  { customer, meter }: Subject,
-  { tenant: { organisationId, mode }, amount, expiresIn = EXPIRES_IN_DEFAULT, key }: Asked,
-): Promise<ReservedOutcome> {
-  const asked = `${customer.id}${meter.id}${amount} ${expiresIn}`;
-  return ledger.reserve(customer, meter, {
-    id:
-      key === null
-        ? ids.next()
-        : ids.derive('reservation-key', organisationId, mode, customer.id, key),
-    amount,
-    expiresInMs: expiresIn * 1000,
-    fingerprint: key === null ? null : ids.fingerprint(asked),
-  });
-}
-
-/** Why nothing was held, other than for want of units. */
-export function notReserved(
-  deps: Pick<MeteringDeps, 'settings'>,
-  why: 'key_reused' | 'out_of_range' | 'too_many_meters' | 'too_many_reservations',
-  path: string,
-): SubjectRefused {
-  switch (why) {
-    case 'too_many_reservations':
-      return {
-        refused: 'conflict',
-        message: `a customer has at most ${RESERVATIONS_OPEN_MAX} open reservations of a feature`,
-      };
-    case 'key_reused':
-      return {
-        refused: 'idempotency_key_reused',
-        message: 'this key was used for another reservation',
-      };
-    case 'out_of_range': {
-      const issue = { path: [path], message: 'would take the total out of range' };
-      return { refused: 'invalid_request', message: issue.message, issue };
-    }
-    case 'too_many_meters':
-      return notRecorded(deps, why);
-    default:
-      return why satisfies never;
-  }
 }

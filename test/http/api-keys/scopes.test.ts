@@ -14,6 +14,11 @@ const METERING = new Set([
   'POST /track',
   'POST /track/batch',
   'POST /events/ingest',
+  'POST /reservations',
+  'GET /reservations/{id}',
+  'POST /reservations/{id}/commit',
+  'POST /reservations/{id}/release',
+  'POST /reservations/{id}/extend',
   'GET /customers/{id}/balances',
 ]);
 

@@ -27,6 +27,13 @@ async function granted(club: Club): Promise<{ feature_key: string; customer_id: 
   return who;
 }
 
+const ofReservation =
+  (action: string, body?: object): Prepare =>
+  async (club) => {
+    const { json } = await club.post('/reservations', { ...(await granted(club)), amount: 2 });
+    return { path: `/reservations/${json.id}/${action}`, ...(body && { body }) };
+  };
+
 const ofSubscription =
   (action: string, body?: (plan: Plan) => object, before: readonly string[] = []): Prepare =>
   async (club) => {
@@ -94,6 +101,12 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   '/check': async (club) => {
     return { path: '/check', body: { ...(await granted(club)), consume: true } };
   },
+  '/reservations': async (club) => {
+    return { path: '/reservations', body: { ...(await granted(club)), amount: 2 } };
+  },
+  '/reservations/{id}/commit': ofReservation('commit', { value: 1 }),
+  '/reservations/{id}/release': ofReservation('release'),
+  '/reservations/{id}/extend': ofReservation('extend', { expires_in: 1000 }),
   '/track': async (club) => ({ path: '/track', body: { ...(await granted(club)), value: 2 } }),
   '/track/batch': async (club) => {
     const item = await granted(club);

@@ -1,18 +1,10 @@
 // POST /reservations: held, then committed, released, extended or expired.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import {
-  type Fields,
-  invalidAt,
-  NOT_FOUND,
-  refusal,
-  Setting,
-  tally,
-  testBooksClose,
-  times,
-} from '../setting.ts';
+import { Holder } from './holder.ts';
+import { invalidAt, refusal, Setting, tally, testBooksClose, times } from '../setting.ts';
 
 let setting: Setting;
-let customer: string;
+let holder: Holder;
 beforeAll(async () => {
   setting = await Setting.open();
   await setting.meter('tokens');
@@ -20,36 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => setting.stop());
 
-/** A customer with so many tokens. */
-async function holder(amount: number, fields: Fields = {}): Promise<string> {
-  customer = await setting.customer();
-  await setting.grant(customer, 'tokens', { amount, ...fields });
-  return customer;
-}
-
-const reserve = (amount: number | string, fields: Fields = {}) =>
-  setting.post('/reservations', {
-    feature_key: 'tokens',
-    customer_id: customer,
-    amount,
-    ...fields,
-  });
-const act = (id: string, what: string, body?: Fields) =>
-  setting.server.call('POST', `/reservations/${id}/${what}`, body === undefined ? {} : { body });
-const read = async (id: string) => (await setting.server.call('GET', `/reservations/${id}`)).json;
-const seen = async () => {
-  const { json } = await setting.check(customer, 'tokens', { value: 0 });
-  return [json.limit, json.consumed, json.reserved, json.balance, json.remaining];
-};
-
 test('what is held is taken off the balance, and is free again', async () => {
-  await holder(100);
-  const { status, json } = await reserve(40);
+  holder = await Holder.of(setting, { amount: 100 });
+  const { status, json } = await holder.reserve(40);
   expect([status, json]).toMatchObject([
     201,
     {
       feature_key: 'tokens',
-      customer_id: customer,
+      customer_id: holder.customer,
       external_customer_id: null,
       amount: 40,
       committed: 0,
@@ -60,97 +30,95 @@ test('what is held is taken off the balance, and is free again', async () => {
     },
   ]);
   expect(Date.parse(json.expires_at) - Date.parse(json.created_at)).toBe(300_000);
-  expect(await seen()).toEqual([100, 0, 40, 60, 60]);
-  expect(await read(json.id)).toEqual(json);
-  const released = await act(json.id, 'release');
+  expect(await holder.seen()).toEqual([100, 0, 40, 60, 60]);
+  expect(await holder.read(json.id)).toEqual(json);
+  const released = await holder.act(json.id, 'release');
   expect([released.status, released.json.status, released.json.balance]).toEqual([
     200,
     'released',
     100,
   ]);
-  expect((await act(json.id, 'release')).text).toBe(released.text);
-  expect(await seen()).toEqual([100, 0, 0, 100, 100]);
-  expect(refusal(await act(json.id, 'commit', { value: 1 }))).toEqual([409, 'invalid_state']);
+  expect((await holder.act(json.id, 'release')).text).toBe(released.text);
+  expect(await holder.seen()).toEqual([100, 0, 0, 100, 100]);
+  expect(refusal(await holder.act(json.id, 'commit', { value: 1 }))).toEqual([
+    409,
+    'invalid_state',
+  ]);
 });
 
 test('a commit below the hold frees the rest, and above it uses more', async () => {
-  await holder(100);
-  const low = (await reserve(40)).json.id;
-  const high = (await reserve(40)).json.id;
-  const first = await act(low, 'commit', { value: 15 });
+  holder = await Holder.of(setting, { amount: 100 });
+  const low = (await holder.reserve(40)).json.id;
+  const high = (await holder.reserve(40)).json.id;
+  const first = await holder.act(low, 'commit', { value: 15 });
   expect(first.json).toMatchObject({ status: 'committed', committed: 15, amount: 40, balance: 45 });
-  expect((await act(low, 'commit', { value: 15 })).text).toBe(first.text);
-  expect(refusal(await act(low, 'commit', { value: 16 }))).toEqual([409, 'invalid_state']);
-  expect(refusal(await act(low, 'release'))).toEqual([409, 'invalid_state']);
-  expect(await seen()).toEqual([100, 15, 40, 45, 45]);
-  const second = await act(high, 'commit', { value: 90 });
+  expect((await holder.act(low, 'commit', { value: 15 })).text).toBe(first.text);
+  expect(refusal(await holder.act(low, 'commit', { value: 16 }))).toEqual([409, 'invalid_state']);
+  expect(refusal(await holder.act(low, 'release'))).toEqual([409, 'invalid_state']);
+  expect(await holder.seen()).toEqual([100, 15, 40, 45, 45]);
+  const second = await holder.act(high, 'commit', { value: 90 });
   expect(second.json).toMatchObject({
     status: 'committed',
     committed: 90,
     balance: -5,
     remaining: 0,
   });
-  expect(await seen()).toEqual([100, 105, 0, -5, 0]);
-  expect((await act(low, 'commit', { value: 15 })).text).toBe(first.text);
+  expect(await holder.seen()).toEqual([100, 105, 0, -5, 0]);
+  expect((await holder.act(low, 'commit', { value: 15 })).text).toBe(first.text);
 });
 
 test('500 at once of 7 against 1,000: exactly 142', async () => {
-  await holder(1000);
-  const replies = await times(500, () => reserve(7));
+  holder = await Holder.of(setting, { amount: 1000 });
+  const replies = await times(500, () => holder.reserve(7));
   expect(tally(replies.map(({ status }) => status))).toEqual({ 201: 142, 402: 358 });
-  expect(await seen()).toEqual([1000, 0, 994, 6, 6]);
-});
-
-test('one that expires is free again, and may be committed late', async () => {
-  await holder(100);
-  const { json } = await reserve(60, { expires_in: 1 });
-  await Bun.sleep(1200);
-  expect(await seen()).toEqual([100, 0, 0, 100, 100]);
-  expect(await read(json.id)).toMatchObject({ status: 'expired', balance: 100 });
-  expect((await act(json.id, 'release')).json).toMatchObject({ status: 'expired' });
-  expect(refusal(await act(json.id, 'extend', { expires_in: 5 }))).toEqual([409, 'invalid_state']);
-  const late = await act(json.id, 'commit', { value: 70 });
-  expect(late.json).toMatchObject({ status: 'committed', late: true, committed: 70, balance: 30 });
-  expect((await act(json.id, 'commit', { value: 70 })).text).toBe(late.text);
+  expect(await holder.seen()).toEqual([1000, 0, 994, 6, 6]);
 });
 
 test('an extension', async () => {
-  await holder(100);
-  const { json } = await reserve(60);
-  expect((await act(json.id, 'extend', { amount: 90 })).json).toMatchObject({
+  holder = await Holder.of(setting, { amount: 100 });
+  const { json } = await holder.reserve(60);
+  expect((await holder.act(json.id, 'extend', { amount: 90 })).json).toMatchObject({
     amount: 90,
     balance: 10,
   });
-  expect(refusal(await act(json.id, 'extend', { amount: 101 }))).toEqual([
+  expect(refusal(await holder.act(json.id, 'extend', { amount: 101 }))).toEqual([
     402,
     'insufficient_balance',
   ]);
-  expect(refusal(await act(json.id, 'extend', { amount: 89 }))).toEqual(invalidAt(['amount']));
-  expect(await seen()).toEqual([100, 0, 90, 10, 10]);
-  const longer = (await act(json.id, 'extend', { expires_in: 86_400 })).json;
+  expect(refusal(await holder.act(json.id, 'extend', { amount: 89 }))).toEqual(
+    invalidAt(['amount']),
+  );
+  expect(await holder.seen()).toEqual([100, 0, 90, 10, 10]);
+  const longer = (await holder.act(json.id, 'extend', { expires_in: 86_400 })).json;
   expect(Date.parse(longer.expires_at) - Date.now()).toBeGreaterThan(86_000_000);
-  expect((await act(json.id, 'commit', { value: 80 })).json).toMatchObject({ balance: 20 });
+  expect((await holder.act(json.id, 'commit', { value: 80 })).json).toMatchObject({ balance: 20 });
 });
 
-test('a key', async () => {
-  await holder(100);
-  const first = await reserve(60, { idempotency_key: 'a' });
-  const again = await reserve(60, { idempotency_key: 'a' });
-  expect([again.status, again.json]).toEqual([201, first.json]);
-  expect(refusal(await reserve(61, { idempotency_key: 'a' }))).toEqual([
-    422,
-    'idempotency_key_reused',
-  ]);
-  await act(first.json.id, 'commit', { value: 10 });
-  expect((await reserve(60, { idempotency_key: 'a' })).json).toMatchObject({
-    status: 'committed',
-    balance: 90,
-  });
+test.each([
+  ['in the body', (key: string) => [{ idempotency_key: key }, {}]],
+  ['in the header', (key: string) => [{}, { headers: { 'idempotency-key': key } }]],
+] as const)('a key %s', async (_where, under) => {
+  holder = await Holder.of(setting, { amount: 100 });
+  const reserve = (amount: number) => holder.reserve(amount, ...under('a'));
+  const [first, again] = await times(2, () => reserve(60));
+  expect([first!.status, again!.status, again!.json]).toEqual([201, 201, first!.json]);
+  const replayed = [first, again].map((reply) => reply!.headers.get('idempotency-replayed'));
+  expect(new Set(replayed)).toEqual(new Set([null, 'true']));
+  expect(refusal(await reserve(61))).toEqual([422, 'idempotency_key_reused']);
+  const id: string = first!.json.id;
+  await holder.act(id, 'commit', { value: 10 });
+  expect((await reserve(60)).json).toMatchObject({ id, status: 'committed', balance: 90 });
+  // The key of another customer, and of usage, is another key.
+  const other = await Holder.of(setting, { amount: 100 });
+  expect((await other.reserve(60, ...under('a'))).json.id).not.toBe(id);
+  const [fields] = under('a');
+  const tracked = await setting.track(holder.customer, 'tokens', { value: 5, ...fields });
+  expect(tracked.json).toMatchObject({ duplicate: false, balance: 85 });
 });
 
 test('in one step with a check', async () => {
-  await holder(100);
-  const { json } = await setting.check(customer, 'tokens', {
+  holder = await Holder.of(setting, { amount: 100 });
+  const { json } = await setting.check(holder.customer, 'tokens', {
     value: 70,
     reserve: true,
     expires_in: 60,
@@ -161,25 +129,122 @@ test('in one step with a check', async () => {
     balance: 30,
     reservation: { amount: 70, status: 'open' },
   });
-  const no = (await setting.check(customer, 'tokens', { value: 70, reserve: true })).json;
+  const no = (await setting.check(holder.customer, 'tokens', { value: 70, reserve: true })).json;
   expect(no).toMatchObject({ allowed: false, reason: 'insufficient_balance', reservation: null });
 });
 
+test('a check that holds, again under its key', async () => {
+  holder = await Holder.of(setting, { amount: 100 });
+  const hold = (fields = {}) =>
+    setting.check(holder.customer, 'tokens', {
+      value: 70,
+      reserve: true,
+      idempotency_key: 'k',
+      ...fields,
+    });
+  const first = await hold();
+  const again = await hold();
+  expect([again.json, again.headers.get('idempotency-replayed')]).toEqual([first.json, 'true']);
+  expect(refusal(await hold({ value: 71 }))).toEqual([422, 'idempotency_key_reused']);
+  // It is the reservation of that key, however it is asked for.
+  const { id } = first.json.reservation;
+  expect((await holder.reserve(70, { idempotency_key: 'k' })).json.id).toBe(id);
+  await holder.act(id, 'commit', { value: 20 });
+  expect((await hold()).json).toMatchObject({
+    allowed: true,
+    balance: 80,
+    reserved: 0,
+    reservation: { status: 'committed', committed: 20 },
+  });
+  // One unit, where no value is given.
+  const one = await setting.check(holder.customer, 'tokens', { reserve: true });
+  expect(one.json).toMatchObject({ requested: 1, reservation: { amount: 1 } });
+});
+
+test('two at once: exactly one is done', async () => {
+  holder = await Holder.of(setting, { amount: 1000 });
+  for (let round = 0; round < 10; round += 1) {
+    const { id } = (await holder.reserve(10)).json;
+    const replies = await Promise.all([
+      holder.act(id, 'commit', { value: 7 }),
+      holder.act(id, 'commit', { value: 7 }),
+      holder.act(id, 'release'),
+      holder.act(id, 'commit', { value: 3 }),
+    ]);
+    const done = replies.filter(({ status }) => status === 200);
+    const told = new Set(done.map(({ text }) => text));
+    expect(told.size).toBe(1);
+    expect(replies.map(({ status }) => status).filter((status) => status !== 200)).toEqual(
+      Array(4 - done.length).fill(409),
+    );
+  }
+  const [, consumed, reserved] = await holder.seen();
+  const [sum] = await setting.server.sql<{ committed: number }[]>`
+    select (sum(committed) / 1e6)::int as committed from reservations where customer_id = ${holder.customer}`;
+  expect([consumed, reserved]).toEqual([sum!.committed, 0]);
+});
+
+test('what others read while units are held', async () => {
+  const hook = { url: 'https://example.com/hook', event_types: ['usage.recorded'] };
+  await setting.post('/webhook-endpoints', hook);
+  holder = await Holder.of(setting, { amount: 30, priority: 2 });
+  await setting.grant(holder.customer, 'tokens', { amount: 10, priority: 1 });
+  const { id } = (await holder.reserve(25)).json;
+  const balance = async () => {
+    const { consumed, reserved, breakdown } = (await setting.balance(holder.customer, 'tokens'))!;
+    const remaining = (breakdown as { remaining: number }[]).map((one) => one.remaining);
+    return [consumed, reserved, remaining];
+  };
+  const used = async () => {
+    const path = `/usage?feature_key=tokens&customer_id=${holder.customer}`;
+    const { data } = (await setting.server.call('GET', path)).json;
+    return (data as { value: number }[]).reduce((sum, { value }) => sum + value, 0);
+  };
+  const told = () => setting.server.sql<{ data: unknown }[]>`
+    select data from events where account_id = ${holder.customer} and type = 'usage.recorded'`;
+  // In burn order.
+  expect([await balance(), await used(), await told()]).toEqual([[0, 25, [0, 15]], 0, []]);
+  await holder.act(id, 'commit', { value: 12 });
+  await holder.act(id, 'commit', { value: 12 });
+  expect([await balance(), await used()]).toEqual([[12, 0, [0, 28]], 12]);
+  expect((await told()).map(({ data }) => data)).toMatchObject([{ value: 12, consumed: 12 }]);
+});
+
+test('what was refused is among the decisions', async () => {
+  holder = await Holder.of(setting, { amount: 5 });
+  const refused = await holder.reserve(6);
+  expect(refusal(refused)).toEqual([402, 'insufficient_balance']);
+  const check = await setting.check(holder.customer, 'tokens', { value: 7, reserve: true });
+  await setting.server.flush();
+  for (const [reply, value] of [
+    [refused, 6],
+    [check, 7],
+  ] as const) {
+    const path = `/decisions?request_id=${reply.headers.get('x-request-id')}`;
+    expect((await setting.server.call('GET', path)).json.data).toMatchObject([
+      { kind: 'reserve', allowed: false, reason: 'insufficient_balance', value },
+    ]);
+  }
+});
+
+test('1,000 are open at most', async () => {
+  holder = await Holder.of(setting, { amount: 5000 });
+  const replies = await times(1000, () => holder.reserve(1));
+  expect(tally(replies.map(({ status }) => status))).toEqual({ 201: 1000 });
+  expect(refusal(await holder.reserve(1))).toEqual([409, 'conflict']);
+  const held = await setting.check(holder.customer, 'tokens', { reserve: true });
+  expect(refusal(held)).toEqual([409, 'conflict']);
+  await holder.act(replies[0]!.json.id, 'release');
+  expect((await holder.reserve(1)).status).toBe(201);
+});
+
 test('a meter that counts is held in whole units', async () => {
-  customer = await setting.customer();
-  await setting.grant(customer, 'calls', { amount: 10 });
-  expect(refusal(await reserve(1.5, { feature_key: 'calls' }))).toEqual(invalidAt(['amount']));
-  const { json } = await reserve(6, { feature_key: 'calls' });
-  expect((await act(json.id, 'commit', { value: 4 })).json).toMatchObject({ balance: 6 });
-  expect(await setting.consumed(customer, 'calls')).toEqual([4]);
+  holder = await Holder.of(setting, { amount: 10 }, 'calls');
+  expect(refusal(await holder.reserve(1.5))).toEqual(invalidAt(['amount']));
+  const { json } = await holder.reserve(6);
+  const half = await holder.act(json.id, 'commit', { value: 0.5 });
+  expect(refusal(half)).toEqual(invalidAt(['value']));
+  expect((await holder.act(json.id, 'commit', { value: 4 })).json).toMatchObject({ balance: 6 });
+  expect(await setting.consumed(holder.customer, 'calls')).toEqual([4]);
 });
-
-test('what is wrong is refused', async () => {
-  await holder(10);
-  expect(refusal(await reserve(0))).toEqual(invalidAt(['amount']));
-  expect(refusal(await reserve(-1))).toEqual(invalidAt(['amount']));
-  expect(refusal(await reserve(1, { expires_in: 0 }))).toEqual(invalidAt(['expires_in']));
-  expect(refusal(await act(crypto.randomUUID(), 'release'))).toEqual(NOT_FOUND);
-});
-
 testBooksClose(() => setting);

@@ -295,8 +295,7 @@ export class Lease {
     if (!answer.allowed || !reservation) return;
     const expiresInMs = this.#expiresIn * 1000;
     const slice = sliceOf(reservation, { units, sentAt, expiresInMs }, answer);
-    // The slices of two periods are not mixed: the older one has ended.
-    this.#end(this.#slices.filter((of) => replaced.includes(of) || of.period !== slice.period));
+    this.#end(replaced);
     this.#slices = [...this.#slices, slice];
     this.#left += units;
     this.#findNext();

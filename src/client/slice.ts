@@ -14,8 +14,6 @@ export type Slice = {
   until: number;
   /** When its period ends. */
   readonly endsAt: number;
-  /** The same as the service says it, which names the period. */
-  readonly period: string | null;
 };
 
 /** What is left for a request that is on its way, and for clocks that run at another speed. */
@@ -32,14 +30,14 @@ const GRACE_MS = 500;
 export function sliceOf(
   { id, createdAt }: Reservation,
   { units, sentAt, expiresInMs }: Asked,
-  { periodStart, resetsAt: period }: Pick<CheckResult, 'periodStart' | 'resetsAt'>,
+  { periodStart, resetsAt }: Pick<CheckResult, 'periodStart' | 'resetsAt'>,
 ): Slice {
   const madeAt = Date.parse(createdAt);
   // An answer that was lost may come when its period is over.
   const isPast = periodStart !== null && madeAt < Date.parse(periodStart);
-  const lasts = period === null ? Infinity : Date.parse(period) - madeAt + GRACE_MS;
+  const lasts = resetsAt === null ? Infinity : Date.parse(resetsAt) - madeAt + GRACE_MS;
   const endsAt = isPast ? sentAt : sentAt + lasts;
-  const slice = { id, units, taken: 0, renewAt: 0, until: 0, endsAt, period };
+  const slice = { id, units, taken: 0, renewAt: 0, until: 0, endsAt };
   prolong(slice, sentAt, expiresInMs);
   return slice;
 }

@@ -36,6 +36,8 @@ export class Holder {
   /** Whether no call gets through. */
   isAway = false;
   readonly calls: string[] = [];
+  /** Calls, whatever became of them. */
+  attempts = 0;
 
   constructor(granted: number, fates: readonly Fate[] = []) {
     this.granted = granted;
@@ -100,6 +102,7 @@ export class Holder {
   }
 
   async #call<T>(what: string, act: () => T): Promise<T> {
+    this.attempts += 1;
     await Promise.resolve();
     const fate = this.#fates.shift() ?? 'answered';
     if (fate === 'cut' || this.isAway) throw new ConnectionError('cut');

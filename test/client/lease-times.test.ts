@@ -66,17 +66,51 @@ test('where no other one can be held, one of which was taken is held for longer'
   expect(holder.consumed).toBe(100);
 });
 
-test('one that the service does not hold for longer is committed, and another one taken', async () => {
-  const holder = new Holder(100);
+test('where a part can be had, the slice that is due is kept beside it', async () => {
+  const holder = new Holder(150);
   const lease = await opened(holder);
   lease.take(30);
+  await passed(holder, lease, 30_000);
+  expect(holder.calls).toEqual(['reserve', 'reserve', 'extend']);
+  expect([lease.remaining, holder.reserved, holder.consumed]).toEqual([100, 130, 0]);
+  await lease.close();
+  expect(holder.consumed).toBe(30);
+});
+
+test('one that is used up is committed with the next refill', async () => {
+  const holder = new Holder(1000);
+  const lease = await opened(holder);
+  lease.take(60);
+  await settled();
+  lease.take(55);
+  await settled();
+  expect([lease.remaining, holder.consumed]).toEqual([100, 100]);
+  await lease.close();
+  expect([holder.consumed, holder.reserved]).toEqual([115, 0]);
+});
+
+test('one that the service does not hold for longer is let go, and another one held', async () => {
+  const holder = new Holder(100);
+  const lease = await opened(holder);
   // The clock of a test was moved: for the service it has expired.
   holder.now += 3_600_000;
   await passed(holder, lease, 30_000);
-  expect(holder.consumed).toBe(30);
-  expect(await lease.ready(70)).toBe(true);
+  expect(holder.calls).toEqual(['extend', 'release']);
+  expect(await lease.ready(100)).toBe(true);
   await lease.close();
-  expect([holder.consumed, holder.reserved]).toEqual([30, 0]);
+});
+
+test('a renewal that fails is tried again after a while', async () => {
+  const holder = new Holder(1000);
+  const lease = await opened(holder);
+  holder.isAway = true;
+  holder.attempts = 0;
+  await passed(holder, lease, 30_000);
+  for (let turn = 0; turn < 5; turn += 1) await passed(holder, lease, 1);
+  expect(holder.attempts).toBe(1);
+  await passed(holder, lease, 7500);
+  expect(holder.attempts).toBe(2);
+  await lease.close();
 });
 
 test('of a process that slept too long nothing is given out, and what it took is counted late', async () => {

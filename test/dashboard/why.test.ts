@@ -65,6 +65,28 @@ test('by request id: the sentence first, the balance, the grants, where to go', 
   expect(page).toContain(`href="${member.base}/customers/${customer}"`);
 });
 
+test('units that could not be reserved, and on the customer what is', async () => {
+  const customer = await denied('user-holds', 'before');
+  const body = { feature_key: 'api-calls', external_customer_id: 'user-holds' };
+  await server.call('POST', '/customers/user-holds/grants', {
+    body: { feature_key: 'api-calls', amount: 7 },
+  });
+  const reserve = (amount: number, id: string) =>
+    server.call('POST', '/reservations', {
+      body: { ...body, amount },
+      headers: { 'x-request-id': id },
+    });
+  expect([(await reserve(5, 'held')).status, (await reserve(3, 'not-held')).status]).toEqual([
+    201, 402,
+  ]);
+  await server.flush();
+  const text = textOf(await ask({ search: 'not-held' }));
+  expect(text).toContain('Units that were to be reserved of 3 api-calls');
+  expect(text).toContain('Denied');
+  const shown = textOf(await member.read(`/customers/${customer}`));
+  expect(shown).toMatch(/Reserved\s+5\b/);
+});
+
 test('by a customer and a time, in the zone of the organization, to the minute', async () => {
   await denied('user-2', 'unseen');
   const now = Temporal.Now.zonedDateTimeISO('Asia/Kolkata');

@@ -13,7 +13,7 @@ import {
 } from './meter.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';
-import { dropUnlimited, movedTo } from './reservation-parts.ts';
+import { dropUnlimited, movedTo, strikeSpent } from './reservation-parts.ts';
 import { paidByGrant } from './reservation.ts';
 import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
@@ -171,7 +171,7 @@ export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void 
   });
   if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, at);
   // What it paid for of reservations is in what the new one has used, too.
-  movedTo(draft, settled, { id: grant.id, renewsAt });
+  movedTo(draft, settled, { id: grant.id, amount, renewsAt });
   draft.announceGrant(grant, amount, 'plan_change', at);
   const leader = leaderOf(draft.state.grants);
   if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, at, leader);
@@ -304,6 +304,7 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   assert(allowance.renewsAt === at, 'an allowance is given at its time');
   assert(kept >= 0n && kept <= amount, 'no more is left than was given');
   const renewsAt = renewalAfter(allowance, at);
+  strikeSpent(draft, allowance);
   // If it is unlimited, what was used of it stays in this period.
   const used = allowance.amount === null && draft.state.current.start !== at ? allowance.used : 0n;
   draft.putGrant({ ...allowance, used, spent: 0n, renewsAt });

@@ -192,7 +192,8 @@ export class MeterDraft {
       if (rest === due) return;
       const parts: Part[] = grants.flatMap((grant, index) => {
         const amount = grant.used - (before[index]?.used ?? 0n);
-        return amount === 0n ? [] : [{ grantId: grant.id, amount, renewsAt: grant.renewsAt }];
+        const { id, renewsAt } = grant;
+        return amount === 0n ? [] : [{ grantId: id, amount, renewsAt, spent: false }];
       });
       this.#burned(grants);
       this.putReservation({ ...one, parts: [...one.parts, ...parts] });

@@ -302,6 +302,6 @@ function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
   }
   // It is no longer unlimited, so it leaves behind what was used of it, as when it ends.
   draft.credit(context.ids.next(), grant.used, context.now);
-  movedTo(draft, grant, null);
+  movedTo(draft, grant, grant);
   draft.putGrant({ ...grant, used: 0n, suspended: why });
 }

@@ -1,6 +1,6 @@
 import type { Grant } from './grants.ts';
 import type { MeterDraft } from './meter-draft.ts';
-import { isPaidBy, type Part, type Reservation } from './reservation.ts';
+import { isPaidBy, paidFor, type Part, type Reservation } from './reservation.ts';
 import { rollOverLate } from './rollover.ts';
 
 // Which grants pay for reservations. A checkpoint settles what is reserved on the grants, as it does
@@ -16,17 +16,18 @@ export function settleParts(
   one: Reservation,
   { kept, at }: { readonly kept: bigint; readonly at: number },
 ): void {
+  const settled = lesser(kept, paidFor(one));
+  if (settled > 0n && one.accountId === draft.state.current.accountId) {
+    draft.change({ allocated: draft.state.allocated + settled });
+  }
   let rest = kept;
   for (const [index, part] of one.parts.entries()) {
-    const stays = rest < part.amount ? rest : part.amount;
+    const stays = lesser(rest, part.amount);
     rest -= stays;
     const amount = part.amount - stays;
     const key = `${one.id} ${index}`;
     if (amount > 0n) giveBack(draft, one, { part: { ...part, amount }, key, at });
   }
-  const settled = kept - rest;
-  if (settled === 0n || one.accountId !== draft.state.current.accountId) return;
-  draft.change({ allocated: draft.state.allocated + settled });
 }
 
 function giveBack(
@@ -46,7 +47,7 @@ function giveBack(
     return rollOverLate(draft, grant, { since: part.renewsAt, rest: amount, key, at });
   }
   // What earlier plans had used beyond this one counts against it first.
-  const lapsed = amount < grant.spent ? amount : grant.spent;
+  const lapsed = isInSpent(part, grant) ? lesser(amount, grant.spent) : 0n;
   const back = amount - lapsed;
   draft.putGrant({ ...grant, spent: grant.spent - lapsed, used: grant.used - back });
   credit('lapsed', -lapsed, accountId);
@@ -55,33 +56,64 @@ function giveBack(
   credit('given back in', back);
 }
 
-/** Another grant has taken over what this one had used; null: it has left that in the limit. */
+/** Whether units of it may be in the grant's `spent`. */
+function isInSpent({ spent }: Part, { amount }: Grant): boolean {
+  return amount !== null || spent;
+}
+
+/**
+ * Another grant, or the same one, has taken over what a grant had used. What an unlimited one has
+ * used it has left in the limit.
+ */
 export function movedTo(
   draft: MeterDraft,
   from: Grant,
-  to: Pick<Grant, 'id' | 'renewsAt'> | null,
+  to: Pick<Grant, 'id' | 'amount' | 'renewsAt'>,
 ): void {
-  // What an unlimited one has used is in the limit when it ends.
-  const by = from.amount === null ? null : to;
-  changeParts(draft, (part) => {
-    if (part.grantId !== from.id || !isPaidBy(part, from)) return part;
-    return { ...part, grantId: by?.id ?? null, renewsAt: by?.renewsAt ?? null };
+  changeParts(draft, from, (part) => [
+    isInSpent(part, from)
+      ? { ...part, grantId: to.id, renewsAt: to.renewsAt, spent: to.amount === null }
+      : { ...part, ...NOBODY },
+  ]);
+}
+
+/** The allowance is given anew: what earlier plans had used beyond it does not roll over. */
+export function strikeSpent(draft: MeterDraft, allowance: Grant): void {
+  let rest = allowance.spent;
+  if (rest === 0n) return;
+  changeParts(draft, allowance, (part) => {
+    const struck = isInSpent(part, allowance) ? lesser(part.amount, rest) : 0n;
+    rest -= struck;
+    if (struck === 0n) return [part];
+    const kept = { ...part, amount: part.amount - struck };
+    return [{ ...part, ...NOBODY, amount: struck }, ...(kept.amount > 0n ? [kept] : [])];
   });
 }
 
 /** At the end of a period: an unlimited grant gave nothing to its limit, and gets nothing back. */
 export function dropUnlimited(draft: MeterDraft): void {
-  const unlimited = new Set(
-    draft.state.grants.filter(({ amount }) => amount === null).map(({ id }) => id),
-  );
-  if (unlimited.size === 0) return;
-  changeParts(draft, (part) => (unlimited.has(part.grantId ?? '') ? null : part));
+  for (const grant of draft.state.grants) {
+    if (grant.amount !== null) continue;
+    changeParts(draft, grant, (part) => (part.spent ? [{ ...part, ...NOBODY }] : []));
+  }
 }
 
-function changeParts(draft: MeterDraft, change: (part: Part) => Part | null): void {
+const NOBODY = { grantId: null, renewsAt: null, spent: false } as const;
+
+/** Of what the grant pays for. */
+function changeParts(
+  draft: MeterDraft,
+  grant: Grant,
+  change: (part: Part) => readonly Part[],
+): void {
   for (const one of draft.state.reservations) {
-    const parts = one.parts.flatMap((part) => change(part) ?? []);
-    const isSame = parts.every((part, index) => part === one.parts[index]);
-    if (!isSame || parts.length < one.parts.length) draft.putReservation({ ...one, parts });
+    const isIts = (part: Part): boolean => part.grantId === grant.id && isPaidBy(part, grant);
+    if (!one.parts.some(isIts)) continue;
+    const parts = one.parts.flatMap((part) => (isIts(part) ? change(part) : [part]));
+    draft.putReservation({ ...one, parts });
   }
+}
+
+function lesser(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

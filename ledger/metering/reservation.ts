@@ -51,6 +51,8 @@ export type Part = {
   readonly amount: bigint;
   /** When the grant was to renew next: in another period of it the part is no longer in `used`. */
   readonly renewsAt: number | null;
+  /** Of a grant without a limit: whether an earlier plan paid, so that it is in `spent`. */
+  readonly spent: boolean;
 };
 
 /** What is to become of a reservation. */
@@ -84,7 +86,7 @@ export function unpaid(
   return sum;
 }
 
-/** What each grant pays for of open reservations. */
+/** What each grant has in its `used` of open reservations. */
 export function paidByGrant({
   grants,
   reservations,
@@ -98,9 +100,14 @@ export function paidByGrant({
   for (const { parts } of reservations) {
     for (const part of parts) {
       const grant = live.get(part.grantId ?? '');
-      if (grant === undefined || !isPaidBy(part, grant)) continue;
+      if (grant === undefined || part.spent || !isPaidBy(part, grant)) continue;
       paid.set(grant.id, (paid.get(grant.id) ?? 0n) + part.amount);
     }
+  }
+  for (const { id, amount, spent } of grants) {
+    const units = paid.get(id);
+    // It is in `spent` first.
+    if (units !== undefined && amount !== null) paid.set(id, units > spent ? units - spent : 0n);
   }
   return paid;
 }
@@ -114,13 +121,18 @@ export function isPaidBy(
   return amount === null || renewsAt === now;
 }
 
-/** With one more, or one that changed: open ones by when they expire. One that is resolved goes. */
+/**
+ * With one more, or one that changed: open ones by when they expire, as they are loaded. One that is
+ * resolved goes.
+ */
 export function withReservation(
   reservations: readonly Reservation[],
   changed: Reservation,
 ): readonly Reservation[] {
   const rest = reservations.filter(({ id }) => id !== changed.id);
   if (changed.status !== 'open') return rest;
-  const at = rest.findLastIndex(({ expiresAt }) => expiresAt <= changed.expiresAt) + 1;
+  const isBefore = ({ id, expiresAt }: Reservation): boolean =>
+    expiresAt < changed.expiresAt || (expiresAt === changed.expiresAt && id < changed.id);
+  const at = rest.findLastIndex(isBefore) + 1;
   return [...rest.slice(0, at), changed, ...rest.slice(at)];
 }

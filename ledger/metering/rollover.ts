@@ -32,6 +32,8 @@ export function rollOverLate(
   { since, rest, key, at }: Late,
 ): void {
   const { ids } = draft.context;
+  // What was used of the rest since then leaves room.
+  draft.checkpoint();
   const rolled = roomFor(draft, allowance, { at: since, rest });
   if (rolled === null || rolled.expiresAt <= at) return;
   const { amount, expiresAt } = rolled;

@@ -29,6 +29,15 @@ type Command =
       readonly rollover: { readonly max: bigint; readonly expiresAfterPeriods: number } | null;
     }
   | { readonly kind: 'void'; readonly which: number }
+  | { readonly kind: 'reserve'; readonly amount: bigint; readonly seconds: number }
+  | { readonly kind: 'commit'; readonly which: number; readonly value: bigint }
+  | { readonly kind: 'release'; readonly which: number }
+  | {
+      readonly kind: 'extend';
+      readonly which: number;
+      readonly more: bigint | null;
+      readonly seconds: number | null;
+    }
   | { readonly kind: 'plan' | 'replace'; readonly of: string; readonly terms: PlanFields }
   | { readonly kind: 'withdraw'; readonly of: string; readonly how: 'expired' | 'voided' }
   | { readonly kind: 'expire'; readonly of: string; readonly in: number | null }
@@ -114,9 +123,38 @@ function commandsOf(aggregation: Aggregation): fc.Arbitrary<Command[]> {
     every: fc.option(fc.constantFrom(...INTERVALS), { freq: 1 }),
     rollover: rollovers,
   });
+  const which = fc.nat(9);
+  const seconds = fc.oneof(fc.constantFrom(60, 3600), fc.integer({ min: 1, max: 29 * 86_400 }));
+  const holds = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('reserve' as const),
+        amount: fc.bigInt({ min: 1n, max: 15n }),
+        seconds,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('commit' as const),
+        which,
+        value: fc.bigInt({ min: 0n, max: 15n }),
+      }),
+    },
+    fc.record({ kind: fc.constant('release' as const), which }),
+    fc.record({
+      kind: fc.constant('extend' as const),
+      which,
+      more: fc.option(fc.bigInt({ min: -1n, max: 9n })),
+      seconds: fc.option(seconds),
+    }),
+  );
+  const isHeld = aggregation === 'sum' || aggregation === 'count';
   return fc.array(
     fc.oneof(
       { weight: 5, arbitrary: use },
+      { weight: isHeld ? 7 : 0, arbitrary: holds },
       { weight: 2, arbitrary: admit },
       { weight: 3, arbitrary: grant },
       { weight: 4, arbitrary: orders },
@@ -156,6 +194,22 @@ function obey(world: World, command: Command): void {
     case 'void': {
       const id = [...world.grants.keys()][command.which];
       if (id !== undefined) world.void(id);
+      return;
+    }
+    case 'reserve':
+      world.reserve(command.amount, command.seconds);
+      return;
+    case 'commit':
+    case 'release':
+    case 'extend': {
+      const one = [...world.reservations.values()][command.which];
+      if (one === undefined) return;
+      if (command.kind === 'release') world.release(one.id);
+      else if (command.kind === 'commit') world.commit(one.id, command.value);
+      else {
+        const { more, seconds } = command;
+        world.extend(one.id, more === null ? null : one.amount + more, seconds);
+      }
       return;
     }
     case 'plan':
@@ -222,7 +276,16 @@ function expectBooksToClose(world: World): void {
   expect(debits).toBe(credits);
   for (const period of [state.current, ...state.others]) {
     const totals = accounts.get(period.accountId) ?? NO_TOTALS;
-    expect([period.granted, period.consumed]).toEqual([totals.creditsPosted, totals.debitsPosted]);
+    expect([period.granted, period.consumed, period.reserved]).toEqual([
+      totals.creditsPosted,
+      totals.debitsPosted,
+      totals.debitsPending,
+    ]);
+    let held = 0n;
+    for (const { accountId, amount, status } of world.reservations.values()) {
+      if (status === 'open' && accountId === period.accountId) held += amount;
+    }
+    expect(period.reserved).toBe(held);
     expect(period.consumed).toBe(period.aggregate > 0n ? period.aggregate : 0n);
     let credited = 0n;
     for (const { kind, credit, amount } of world.transfers) {

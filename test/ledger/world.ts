@@ -42,6 +42,13 @@ import {
   type Transfer,
   applyTransfer,
 } from '../../ledger/kernel/transfers.ts';
+import {
+  decideReserve,
+  decideResolution,
+  type ReserveOutcome,
+  type ResolveOutcome,
+} from '../../ledger/metering/reservation-decisions.ts';
+import type { Reservation, Resolution } from '../../ledger/metering/reservation.ts';
 import type { Span } from '../../ledger/metering/span.ts';
 import type { Began } from '../../ledger/metering/signup.ts';
 import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/metering/usage.ts';
@@ -97,6 +104,8 @@ export class World {
   /** As last written, with the ended ones. */
   readonly grants = new Map<string, Grant>();
   readonly accounts = new Map<string, Totals>();
+  /** As last written, with the resolved ones. */
+  readonly reservations = new Map<string, Reservation>();
   /** Apart from `ids`, so that sent usage has the same ids whatever happened in between. */
   readonly #names = readableIds();
   readonly #rows = new RowBuilder();
@@ -268,6 +277,38 @@ export class World {
     return outcome;
   }
 
+  /** `seconds`: how long it is open for. */
+  reserve(amount: bigint, seconds = 300, id = this.#names.next()): ReserveOutcome {
+    const request = { id, amount, fingerprint: null, expiresInMs: seconds * 1000 };
+    const { outcome, effects } = decideReserve(this.context, this.state, request);
+    this.#take(effects);
+    return outcome;
+  }
+
+  commit(id: string, value: bigint): ResolveOutcome {
+    return this.#resolve(id, { kind: 'commit', value });
+  }
+
+  release(id: string): ResolveOutcome {
+    return this.#resolve(id, { kind: 'release' });
+  }
+
+  extend(id: string, amount: bigint | null, seconds: number | null = null): ResolveOutcome {
+    const expiresInMs = seconds === null ? null : seconds * 1000;
+    return this.#resolve(id, { kind: 'extend', amount, expiresInMs });
+  }
+
+  /** As the actor does it: what memory does not have is looked for in the store. */
+  #resolve(id: string, act: Resolution): ResolveOutcome {
+    const decide = (stored: Reservation | null) =>
+      decideResolution(this.context, this.state, { id, act, stored });
+    const first = decide(null);
+    const stored = this.reservations.get(id) ?? null;
+    const { outcome, effects } = first.outcome.kind === 'unknown' ? decide(stored) : first;
+    this.#take(effects);
+    return outcome;
+  }
+
   /** The effect of an alarm at `at`. */
   tickAt(at: number): void {
     this.now = at;
@@ -347,6 +388,7 @@ export class World {
     }
     this.#rows.committed(rows);
     for (const { grant } of rows.grants) this.grants.set(grant.id, grant);
+    for (const { reservation } of rows.reservations) this.#keep(reservation);
     for (const { accountId, member } of rows.members) {
       if (this.#members.has(`${accountId} ${member}`)) throw new Error(`${member} counts twice`);
       this.#members.add(`${accountId} ${member}`);
@@ -357,19 +399,32 @@ export class World {
     this.state = effects.state;
   }
 
+  #keep(reservation: Reservation): void {
+    const before = this.reservations.get(reservation.id)?.status ?? 'open';
+    const isLate = before === 'expired' && reservation.late;
+    if (before !== 'open' && !isLate) throw new Error(`${reservation.id} is resolved twice`);
+    this.reservations.set(reservation.id, reservation);
+  }
+
   /** A crash now leaves what is in memory. */
   #expectWritten({ state, periods, spans, stateChanged }: MeterEffects): void {
     for (const grant of state.grants) {
       if (this.grants.get(grant.id) !== grant) throw new Error(`grant ${grant.id} is not written`);
     }
     for (const { after } of periods) this.#periods.set(after.accountId, after);
-    for (const { accountId, opened, granted: units, consumed } of [
-      state.current,
-      ...state.others,
-    ]) {
-      const written = this.#periods.get(accountId);
-      const isAsWritten = written?.granted === units && written.consumed === consumed;
-      if (opened && !isAsWritten) throw new Error(`period ${accountId} is not written`);
+    for (const period of [state.current, ...state.others]) {
+      const written = this.#periods.get(period.accountId);
+      const isAsWritten =
+        written?.granted === period.granted &&
+        written.consumed === period.consumed &&
+        written.reserved === period.reserved;
+      if (period.opened && !isAsWritten) {
+        throw new Error(`period ${period.accountId} is not written`);
+      }
+    }
+    const open = this.reservations.values().filter(({ status }) => status === 'open');
+    if (!isDeepStrictEqual(new Set(open), new Set(state.reservations))) {
+      throw new Error('a reservation is not written');
     }
     for (const { span, isLive } of spans) {
       if (isLive) this.#spans.set(span.id, span);
@@ -379,9 +434,9 @@ export class World {
     if (state.spans.length !== this.#spans.size || !state.spans.every(isWritten)) {
       throw new Error('a span is not written');
     }
-    // What of periods and spans has changed is in rows of their own.
-    const { current, others, spans: before } = this.state;
-    const own = { ...state, current, others, spans: before };
+    // What of periods, spans and reservations has changed is in rows of their own.
+    const { current, others, spans: before, reservations } = this.state;
+    const own = { ...state, current, others, spans: before, reservations };
     if (!stateChanged && !isDeepStrictEqual(own, this.state)) {
       throw new Error('the state is not written');
     }
@@ -401,6 +456,12 @@ function sumOf(a: Totals, b: Totals): Totals {
 export function granted(outcome: ReturnType<World['grant']>): string {
   if (outcome.kind !== 'granted') throw new Error(`not granted: ${outcome.kind}`);
   return outcome.grant.id;
+}
+
+/** The id of a reservation that must have been made. */
+export function reserved(outcome: ReserveOutcome): string {
+  if (outcome.kind !== 'reserved') throw new Error(`not reserved: ${outcome.kind}`);
+  return outcome.reservation.id;
 }
 
 /** A plan of 10 a month from 31 January. */

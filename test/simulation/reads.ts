@@ -120,7 +120,7 @@ export class CustomerLoad {
     const reservations = this.#reservations
       .filter((one) => one.customer.id === customerId && one.meterId === meterId)
       .map(({ reservation }) => reservation)
-      .sort((a, b) => a.expiresAt - b.expiresAt);
+      .sort((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1));
     return {
       ...state,
       others: periods.filter(({ start }) => start !== from),

@@ -57,14 +57,16 @@ export function reserve(
         return outcome;
       },
     );
-    if (decided !== DUPLICATE) {
-      if (decided.kind === 'reserved') session.recent.add(id);
+    if (decided !== DUPLICATE && decided.kind === 'reserved') {
+      session.recent.add(id);
       return decided;
     }
-    return must(
-      await findKnown(session, { customerId, meter, request }),
-      'an id that was used is in the table',
-    );
+    // What is refused is not written, so the key may have been used: what it holds is not free.
+    if (decided !== DUPLICATE && request.fingerprint === null) return decided;
+    const known = await findKnown(session, { customerId, meter, request });
+    return decided === DUPLICATE
+      ? must(known, 'an id that was used is in the table')
+      : (known ?? decided);
   });
 }
 

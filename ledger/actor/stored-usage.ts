@@ -52,7 +52,7 @@ export function replay(
       snapshot: {
         limit: stored.limitAfter,
         consumed: stored.consumedAfter,
-        reserved: 0n,
+        reserved: BigInt(answer?.reserved ?? 0),
         overageAllowed,
         periodStart,
         periodEnd,

@@ -77,7 +77,10 @@ export type UsageRecord = {
   readonly guarded: boolean;
   /** Whether usage of its period is sold: then the event is found by its period. */
   readonly sold: boolean;
-  /** The rest of the answer, where a retry must get it unchanged, byte for byte. */
+  /**
+   * The rest of the answer, where a retry must get it unchanged, byte for byte, or anything was
+   * reserved.
+   */
   readonly answer: AnswerRest | null;
 };
 
@@ -87,6 +90,8 @@ export type AnswerRest = {
   readonly periodEnd: number | null;
   readonly overageAllowed: boolean;
   readonly externalId: string | null;
+  /** Scaled, as text; absent where nothing was. */
+  readonly reserved?: string;
 };
 
 /** Why a check allows or denies (decisions 5). */

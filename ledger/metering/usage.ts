@@ -275,7 +275,7 @@ function transferOf(
     metadata: usage.metadata,
     guarded: usage.admission !== 'record' && answer.reason === 'ok' && moved > 0n,
     sold,
-    answer: usage.exactReplay ? restOf(answer) : null,
+    answer: usage.exactReplay || isHeldBeside(answer, usage) ? restOf(answer) : null,
   };
   return {
     id: usage.id,
@@ -290,7 +290,13 @@ function transferOf(
   };
 }
 
+/** A retry must get the same balance, whatever has become of what was reserved. */
+function isHeldBeside({ snapshot }: UsageAnswer, { fingerprint }: Usage): boolean {
+  return fingerprint !== null && snapshot.reserved > 0n;
+}
+
 function restOf({ snapshot, externalId }: UsageAnswer): AnswerRest {
-  const { periodStart, periodEnd, overageAllowed } = snapshot;
-  return { periodStart, periodEnd, overageAllowed, externalId };
+  const { periodStart, periodEnd, overageAllowed, reserved } = snapshot;
+  const held = reserved > 0n && { reserved: String(reserved) };
+  return { periodStart, periodEnd, overageAllowed, externalId, ...held };
 }

@@ -8,7 +8,7 @@ import { type ClosedCosts, shownSpending, Spending } from '../../ledger/subscrip
 import type { Billing, SpendCap, Subscription } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
 import { MONTHLY, SubscriptionWorld } from './subscription-world.ts';
-import { DAY, World } from './world.ts';
+import { DAY, reserved, World } from './world.ts';
 
 /** 10^-12 of the major unit: a cent for each unit. */
 const CENT = 10n ** 10n;
@@ -117,6 +117,22 @@ describe('of a cap, usage is', () => {
       record: { reason: 'overage_allowed' },
     });
     expect(world.use(-7n, { admission: 'reject' }).kind).toBe('recorded');
+  });
+
+  test('held: no two together hold more than the rest of the cap', () => {
+    const world = sold(priced(EACH), capOf(5n));
+    const held = reserved(world.reserve(12n));
+    expect([world.check(3n), world.check(4n)]).toEqual([OVERAGE, CAP]);
+    expect(world.reserve(4n)).toMatchObject({ kind: 'denied', answer: { reason: 'spend_cap' } });
+    for (const admission of ['consume', 'reject'] as const) {
+      expect(world.use(4n, { admission }).kind).toBe('refused');
+    }
+    expect(world.extend(held, 16n)).toEqual({ kind: 'denied', reason: 'spend_cap' });
+    expect(world.extend(held, 15n).kind).toBe('done');
+    expect(world.check(1n)).toBe(CAP);
+    // What is within the hold was allowed before.
+    expect(world.commit(held, 14n).kind).toBe('done');
+    expect([world.check(1n), world.check(2n)]).toEqual([OVERAGE, CAP]);
   });
 
   test('denied for its own reasons first', () => {

@@ -226,9 +226,9 @@ export class Auditor {
 type Row = { readonly mark: string | null; readonly delta: bigint; readonly at: number };
 
 function changesOf({ transfer }: Written): { accountId: string; delta: bigint }[] {
-  const { kind, amount, debit, credit } = transfer;
-  if (kind !== 'single' && kind !== 'reverse') return [];
-  const moved = kind === 'single' ? amount : -amount;
+  const { kind, amount, debit, credit, hold } = transfer;
+  if (kind === 'refused') return [];
+  const moved = kind === 'reverse' ? -amount : amount - (hold?.amount ?? 0n);
   return [
     { accountId: debit, delta: -moved },
     { accountId: credit, delta: moved },

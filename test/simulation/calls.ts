@@ -20,13 +20,13 @@ export type Usage = {
   readonly mark: string;
 };
 
-function accountOf(customer: Customer, meter: Meter): string {
+export function accountOf(customer: Customer, meter: Meter): string {
   return periodAccountId(ids, { customerId: customer.id, meterId: meter.id, start: 0 });
 }
 
 const tenantOf = ({ organisationId, mode }: Customer) => ({ organisationId, mode });
 
-async function find(world: World, ledger: Ledger, customer: Customer) {
+export async function find(world: World, ledger: Ledger, customer: Customer) {
   const byName = world.random.chance(0.5);
   const ref = byName ? { externalId: customer.externalId ?? '' } : { id: customer.id };
   const found = await ledger.find(tenantOf(customer), ref);
@@ -172,7 +172,7 @@ export async function recordEach(
 /** A customer's meter. */
 export type About = { readonly customer: Customer; readonly meter: Meter };
 
-function see(
+export function see(
   world: World,
   { customer, meter }: About,
   seen: {

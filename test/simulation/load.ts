@@ -7,6 +7,7 @@ import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
+import * as reservations from './reservation-calls.ts';
 import * as sold from './sold-calls.ts';
 import { HARD_KINDS, hardMetadata } from './hard.ts';
 import type { World } from './world.ts';
@@ -20,6 +21,8 @@ export class Load {
   readonly #sent: Call[] = [];
   readonly #grants: { readonly about: calls.About; readonly id: string }[] = [];
   readonly #refunds: { readonly paymentId: string; readonly id: string }[] = [];
+  readonly #held: { readonly about: calls.About; readonly id: string; readonly amount: bigint }[] =
+    [];
   /** Keys, each with the customers that it was used for. */
   readonly #keys = new Map<string, Set<string>>();
   #count = 0;
@@ -142,6 +145,37 @@ export class Load {
     const given = this.#grants.at(this.#world.random.integer(0, this.#grants.length));
     if (given === undefined) return this.grant();
     return [() => calls.voidGrant(this.#world, given.about, given.id), true];
+  }
+
+  /** For so short that it may expire where no check is compared to the unit. */
+  reserve(): [Call, boolean] {
+    const { random } = this.#world;
+    const about = this.#about(['strict', 'strict', 'timed']);
+    const isShort = about.meter === this.#world.catalogue.meters.timed;
+    const request = {
+      id: this.#ids.next(),
+      amount: BigInt(random.integer(1, reservations.UNITS_MAX)),
+      fingerprint: 7n,
+      expiresInMs: isShort ? random.integer(100, 3000) : 86_400_000,
+    };
+    this.#held.push({ about, id: request.id, amount: request.amount });
+    return [() => reservations.reserve(this.#world, about, request), true];
+  }
+
+  /** Two clients may say different things of one. */
+  resolve(): [Call, boolean] {
+    const { random, catalogue } = this.#world;
+    const one = this.#held.at(random.integer(0, this.#held.length));
+    if (one === undefined) return this.reserve();
+    const { about, id } = one;
+    const kind = random.pick(['commit', 'commit', 'release', 'extend'] as const);
+    const act =
+      kind === 'commit'
+        ? { kind, value: BigInt(random.integer(0, reservations.UNITS_MAX)) }
+        : kind === 'release' || about.meter !== catalogue.meters.timed
+          ? { kind: 'release' as const }
+          : { kind, amount: one.amount + BigInt(random.integer(0, 3)), expiresInMs: 2000 };
+    return [() => reservations.resolve(this.#world, about, { id, act }), true];
   }
 
   refund(): [Call, boolean] {
@@ -268,6 +302,9 @@ const KINDS = [
   'balances',
   'grant',
   'void',
+  'reserve',
+  'resolve',
+  'resolve',
   'refund',
   'settle',
 ] as const;

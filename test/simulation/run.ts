@@ -2,6 +2,7 @@
 import * as calls from './calls.ts';
 import { type FaultName, planFaults } from './faults.ts';
 import { Load } from './load.ts';
+import { checkReserved } from './reservation-audit.ts';
 import { checkSold } from './sold-audit.ts';
 import * as sold from './sold-calls.ts';
 import { World } from './world.ts';
@@ -39,6 +40,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   schedule.run(LAST_MS, () => isDone && load.running === 0);
   auditor.demand(isDone && load.running === 0, 'it does not come to an end');
   auditor.close(server.db);
+  checkReserved(auditor, server.db);
   checkSold(auditor, server.db, !faults.some((name) => TURNS_CLOCKS.has(name)));
   world.hard.close(world.isCalm);
   const transfers = server.db.transfers.size;

@@ -61,7 +61,8 @@ test('500 at once, of 7 each: exactly 142 hold 1,000, and any node commits them'
   const done = ends.filter(({ status }) => status === 200);
   expect([done.length, ends.filter(({ status }) => status === 409).length]).toEqual([142, 142]);
   const used = done.reduce((sum, { json }) => sum + json.committed, 0);
-  for (const node of nodes.all) expect(await numbers(node, customer)).toEqual([used, 0, 1000 - used]);
+  for (const node of nodes.all)
+    expect(await numbers(node, customer)).toEqual([used, 0, 1000 - used]);
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 60_000);
 

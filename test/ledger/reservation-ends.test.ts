@@ -22,15 +22,7 @@ import {
   type Numbers,
   type Step,
 } from './reservation-steps.ts';
-import {
-  DAY,
-  HOUR,
-  subscribed,
-  T0,
-  World,
-  type GrantFields,
-  type PlanFields,
-} from './world.ts';
+import { DAY, HOUR, subscribed, T0, World, type GrantFields, type PlanFields } from './world.ts';
 
 const daily = { resetInterval: 'day', rollover: ROLLS } as const;
 /** Everything of the plan is used on each day until then. */
@@ -73,6 +65,23 @@ describe('after the period in which it was made', () => {
     if (all !== null) expect(periods(world)).toEqual(all);
     const sum = world.parts.reduce((total: bigint, part) => total + (part ?? 0n), 0n);
     expect(sum).toBe(expected[3]!);
+  });
+
+  test('what is given back leaves the limit that it was in, and within its period no row', () => {
+    const start = (): World => after(subscribed(), [topUp(5n, { priority: 1 }), hold('a', 3n)]);
+    const over = after(start(), [at(FEB), release('a')]);
+    expect(over.state.others.map(({ granted }) => granted)).toEqual([10n]);
+    const unlimited = after(subscribed(), [hold('a', 8n), change({ limit: null }), at(FEB)]);
+    after(unlimited, [release('a')]);
+    expect(unlimited.state.others.map(({ granted }) => granted)).toEqual([0n]);
+    const within = after(start(), [topUp(1n, { id: 'more' }), release('a')]);
+    expect(within.transfers.map(({ kind }) => kind)).toEqual([
+      'single',
+      'single',
+      'pending',
+      'single',
+      'void',
+    ]);
   });
 
   test('a plan that begins ends the period of the top-ups', () => {
@@ -169,6 +178,7 @@ describe('another plan under it', () => {
     ['by the day and back, released',             {},        [hold('a', 8n), change({ limit: 5n, resetInterval: 'day' }), back, release('a')], [10n, 0n, 0n, 10n]],
     ['none, and its hold released',               {},        [hold('a', 8n), change(), release('a')],                           [0n, 0n, 0n, 0n]],
     ['less: of the old no more rolls over',       rolling,   [hold('a', 8n), change({ limit: 5n, ...rolling }), at(FEB), release('a')], [10n, 0n, 0n, 10n]],
+    ['less: of two, too',                         rolling,   [hold('a', 4n), hold('b', 4n), change({ limit: 5n, ...rolling }), at(FEB), release('a'), release('b')], [10n, 0n, 0n, 10n]],
     ['unlimited: nothing rolls over',             rolling,   [hold('a', 8n), unlimited, at(FEB), release('a'), change(rolling)], [10n, 0n, 0n, 10n]],
   ];
 

@@ -17,6 +17,8 @@ const ROUTER = 'ledger/cluster/router.ts';
 const RETRIES = 'ledger/actor/retries.ts';
 const USAGE_BILLING = 'ledger/subscriptions/usage-billing.ts';
 const STORE = 'ledger/actor/actor-store.ts';
+const HOLDS = 'ledger/metering/reservation-changes.ts';
+const HOLDING = 'ledger/actor/reservations.ts';
 /** The database's own part is in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
 const SEATS = 'test/simulation/seats.ts';
@@ -176,6 +178,62 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       'ledger/subscriptions/ending.ts',
       'unpaid.map(({ invoiceId }) => invoiceId),',
       'unpaid.slice(unpaid.length).map(({ invoiceId }) => invoiceId),',
+    ),
+  ],
+  [
+    'a hold that is asked for again, and refused for want of what it holds',
+    fault(
+      HOLDING,
+      'if (decided !== DUPLICATE && request.fingerprint === null) return decided;',
+      'if (decided !== DUPLICATE) return decided;',
+    ),
+  ],
+  [
+    'usage that is asked for again, without what was reserved',
+    fault(
+      'ledger/metering/usage.ts',
+      'const held = reserved > 0n &&',
+      'const held = reserved < 0n &&',
+    ),
+  ],
+  [
+    'a commit that counts twice',
+    fault(
+      HOLDS,
+      'const aggregate = period.aggregate + value;',
+      'const aggregate = period.aggregate + value + value;',
+    ),
+  ],
+  [
+    'an expiry that voids nothing',
+    fault(
+      HOLDS,
+      "  draft.transfers.push(\n    transfer(draft, period, { id: idOf(draft, 'void', id), kind: 'void', amount: 0n, hold }),\n  );\n",
+      "  if (status !== 'expired')\n    draft.transfers.push(\n      transfer(draft, period, { id: idOf(draft, 'void', id), kind: 'void', amount: 0n, hold }),\n    );\n",
+    ),
+  ],
+  [
+    'reservations that are not written as they end',
+    fault(
+      'ledger/actor/rows.ts',
+      'this.reservations.set(reservation.id, {',
+      "if (reservation.status === 'open') this.reservations.set(reservation.id, {",
+    ),
+  ],
+  [
+    'a commit that is done again for another value',
+    fault(
+      'ledger/metering/reservation-decisions.ts',
+      "status === 'committed' && stored.committed === act.value) ||",
+      "status === 'committed') ||",
+    ),
+  ],
+  [
+    'what is open does not count in the balance',
+    fault(
+      'ledger/metering/meter.ts',
+      'snapshot.limit - snapshot.consumed - snapshot.reserved;',
+      'snapshot.limit - snapshot.consumed;',
     ),
   ],
 ];

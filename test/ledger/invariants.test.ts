@@ -125,7 +125,7 @@ function commandsOf(aggregation: Aggregation): fc.Arbitrary<Command[]> {
   });
   const which = fc.nat(9);
   const seconds = fc.oneof(fc.constantFrom(60, 3600), fc.integer({ min: 1, max: 29 * 86_400 }));
-  const holds = fc.oneof(
+  const reservations = fc.oneof(
     {
       weight: 3,
       arbitrary: fc.record({
@@ -154,7 +154,7 @@ function commandsOf(aggregation: Aggregation): fc.Arbitrary<Command[]> {
   return fc.array(
     fc.oneof(
       { weight: 5, arbitrary: use },
-      { weight: isHeld ? 7 : 0, arbitrary: holds },
+      { weight: isHeld ? 7 : 0, arbitrary: reservations },
       { weight: 2, arbitrary: admit },
       { weight: 3, arbitrary: grant },
       { weight: 4, arbitrary: orders },

@@ -185,8 +185,13 @@ class Pair {
         this.#wait(command.ms);
         if (command.rings) world.tickAt(world.now);
         return;
-      default:
+      case 'commit':
+      case 'release':
+      case 'extend':
         this.#resolve(command);
+        return;
+      default:
+        command satisfies never;
     }
   }
 

@@ -215,7 +215,7 @@ describe('extended', () => {
     const before = world.reservations.get('a');
     expect(said(world.extend('a', amount, seconds))).toBe(answer);
     expect(numbers(world)).toEqual(expected);
-    if (answer !== 'open 0') return expect(world.reservations.get('a')).toBe(before!);
+    if (answer !== 'open 0') return expect(world.reservations.get('a')).toBe(before);
     const expiresAt = seconds === null ? T0 + 300_000 : world.now + seconds * 1000;
     expect(world.state.reservations).toMatchObject([{ amount: expected[2], expiresAt }]);
     // It counts once: the hold that was replaced is resolved.

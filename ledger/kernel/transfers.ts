@@ -62,6 +62,11 @@ export type UsageRecord = {
    * consumption.
    */
   readonly value: bigint;
+  /**
+   * How many events it stands for, where that is not one: of what is committed on a meter that
+   * counts. Null: one, or one less by a correction.
+   */
+  readonly events: bigint | null;
   /** When the usage happened, milliseconds. */
   readonly eventAt: number;
   /** Hash of the request's meaning, to tell the same key with another body; null without a key. */

@@ -1,5 +1,6 @@
 import { countLate } from './span-changes.ts';
-import { inRange } from '../kernel/quantity.ts';
+import { reservationTransferId } from '../kernel/derived-ids.ts';
+import { inRange, one } from '../kernel/quantity.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { type Period, balance, snapshotOf, within } from './meter.ts';
 import { settleParts } from './reservation-parts.ts';
@@ -27,7 +28,12 @@ export function letGo(
   const period = draft.period(accountId);
   const hold = { id: holdId, amount };
   draft.transfers.push(
-    transfer(draft, period, { id: idOf(draft, 'void', id), kind: 'void', amount: 0n, hold }),
+    transfer(draft, period, {
+      id: reservationTransferId(draft.context.ids, 'void', id),
+      kind: 'void',
+      amount: 0n,
+      hold,
+    }),
   );
   draft.changePeriod(period, { reserved: period.reserved - amount });
   settleParts(draft, one, { kept: 0n, at });
@@ -59,7 +65,7 @@ export function useHeld(
   const period = draft.period(accountId);
   const eventAt = within(period, now) ? now : Math.max(period.start, createdAt);
   const used = use(draft, period, {
-    id: idOf(draft, 'commit', id),
+    id: reservationTransferId(draft.context.ids, 'commit', id),
     hold: { id: holdId, amount },
     value,
     eventAt,
@@ -75,12 +81,12 @@ export function useMore(
   { value, why }: { readonly value: bigint; readonly why: 'excess' | 'commit' },
 ): UsageAnswer {
   const period = draft.state.current;
-  const hold = { id: idOf(draft, `${why} hold`, id), amount: value };
+  const hold = { id: reservationTransferId(draft.context.ids, `${why} hold`, id), amount: value };
   draft.transfers.push(
     transfer(draft, period, { id: hold.id, kind: 'pending', amount: value, hold: null }),
   );
   return use(draft, draft.changePeriod(period, { reserved: period.reserved + value }), {
-    id: idOf(draft, why, id),
+    id: reservationTransferId(draft.context.ids, why, id),
     hold,
     value,
     eventAt: draft.context.now,
@@ -102,7 +108,7 @@ function use(
   period: Period,
   { id, hold, value, eventAt, settle }: Use,
 ): UsageAnswer {
-  const { customer, now } = draft.context;
+  const { customer, meter, now } = draft.context;
   const aggregate = period.aggregate + value;
   const consumed = aggregate > 0n ? aggregate : 0n;
   const change = consumed - period.consumed;
@@ -122,6 +128,7 @@ function use(
     ...transfer(draft, after, { id, kind: 'post', amount: change, hold }),
     usage: {
       value,
+      events: meter.aggregation === 'count' ? value / one(meter.scale) : null,
       eventAt,
       fingerprint: null,
       reason,
@@ -146,9 +153,4 @@ export function transfer(
 ): Transfer {
   const { slot } = customer;
   return { ...moved, slot, debit: accountId, credit: books.usage, at: now, usage: null };
-}
-
-/** The id of a transfer of a reservation. */
-export function idOf({ context }: MeterDraft, what: string, reservationId: string): string {
-  return context.ids.derive('reservation', what, reservationId);
 }

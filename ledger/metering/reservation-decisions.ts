@@ -1,10 +1,11 @@
 import { advance } from './advance.ts';
 import { checkCapped } from './capped.ts';
+import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { RESERVATION_MS_MAX, RESERVATIONS_OPEN_MAX } from '../limits.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
 import { type CheckAnswer, type MeterState, type Snapshot, balance, snapshotOf } from './meter.ts';
-import { idOf, letGo, mayCommit, transfer, useHeld, useMore } from './reservation-changes.ts';
+import { letGo, mayCommit, transfer, useHeld, useMore } from './reservation-changes.ts';
 import type { Reservation, Resolution } from './reservation.ts';
 import type { Reason } from '../kernel/transfers.ts';
 import type { UsageAnswer } from './usage-answer.ts';
@@ -181,9 +182,9 @@ function extend(
       return refused({ kind: 'out_of_range' });
     }
     const extensions = open.extensions + 1;
-    const holdId = idOf(draft, `hold ${extensions}`, open.id);
+    const holdId = reservationTransferId(context.ids, `hold ${extensions}`, open.id);
     const hold = { id: open.holdId, amount: open.amount };
-    const id = idOf(draft, `extended ${extensions}`, open.id);
+    const id = reservationTransferId(context.ids, `extended ${extensions}`, open.id);
     draft.transfers.push(
       transfer(draft, current, { id, kind: 'void', amount: 0n, hold }),
       transfer(draft, current, { id: holdId, kind: 'pending', amount, hold: null }),

@@ -267,6 +267,7 @@ function transferOf(
   const moved = change === 'refused' ? 0n : change;
   const record: UsageRecord = {
     value: answer.value,
+    events: null,
     eventAt: answer.eventAt,
     fingerprint: usage.fingerprint,
     reason: answer.reason,

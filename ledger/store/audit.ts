@@ -4,6 +4,7 @@
 // Each check is a query that returns no row. It derives every balance again, from the transfers
 // that exist and from the closing balances of those that were dropped. It uses none of the code
 // that wrote them. `src/database/audit.ts` runs all checks.
+import { EVENTS_OF } from './events-of.ts';
 
 /** Every transfer that still exists. */
 export const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
@@ -56,7 +57,7 @@ export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
 
   'I4 aggregates are those of the events': `
     WITH counted AS (
-      SELECT debit AS id, sum(value) AS total, sum(sign(value + 0.5)) AS signed, max(value) AS highest
+      SELECT debit AS id, sum(value) AS total, sum(${EVENTS_OF}) AS signed, max(value) AS highest
       FROM ${BOOKS} t WHERE value IS NOT NULL AND kind <> 'refused' GROUP BY debit
     ), events AS (
       SELECT a.id, m.aggregation, b.aggregate, coalesce(t.total, 0) + coalesce(c.events_total, 0) AS total,

@@ -25,6 +25,7 @@ export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
   amount: shared('bigint', ({ amount, usage }) => (amount === usage?.value ? null : amount)),
   at: shared('time', ({ at }) => at),
   value: shared('bigint', ({ usage }) => usage?.value ?? null),
+  events: column('bigint', ({ usage }) => usage?.events ?? null),
   // Null: when it was recorded.
   event_at: column('time', ({ usage, at }) =>
     usage === null || usage.eventAt === at ? null : usage.eventAt,

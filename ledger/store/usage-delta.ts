@@ -3,8 +3,10 @@
 // whoever reads a delta or what became of it (`src/metering/usage-folder.ts`) sees each event once.
 //
 // A refused event is none. A correction counts with its negative value, and takes one event off.
+// What is committed of a reservation counts like an event.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { ArrayColumn, ArrayColumns } from './columns.ts';
+import { eventsOf } from './events-of.ts';
 
 /** The days of every time zone begin at a quarter of an hour. */
 const QUARTER_MS = 900_000;
@@ -16,7 +18,7 @@ export type UsageEntry = {
   readonly quarter: number;
   sum: bigint;
   /** The number of events, less corrections. */
-  events: number;
+  events: bigint;
 };
 
 /** The columns of a delta, each an array with one element an entry. */
@@ -25,7 +27,7 @@ export const DELTA_COLUMNS: ArrayColumns<UsageEntry> = {
   accounts: column('uuid', ({ accountId }) => accountId),
   quarters: column('timestamptz', ({ quarter }) => quarter),
   sums: column('bigint', ({ sum }) => sum),
-  events: column('integer', ({ events }) => events),
+  events: column('bigint', ({ events }) => events),
 };
 
 /** One for each account and quarter that these transfers record usage in. */
@@ -37,11 +39,11 @@ export function usageEntries(transfers: readonly Transfer[]): UsageEntry[] {
     const key = accountId + quarter;
     let entry = entries.get(key);
     if (entry === undefined) {
-      entry = { slot, accountId, quarter, sum: 0n, events: 0 };
+      entry = { slot, accountId, quarter, sum: 0n, events: 0n };
       entries.set(key, entry);
     }
     entry.sum += usage.value;
-    entry.events += usage.value < 0n ? -1 : 1;
+    entry.events += eventsOf(usage);
   }
   return [...entries.values()];
 }

@@ -1,6 +1,7 @@
 import type { ISql, Sql } from 'postgres';
 import { assert } from '../../ledger/kernel/assert.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
+import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 import { monthsOf, type Sweep } from './retention-sql.ts';
 
 /** The name of a partition of the archive. */
@@ -79,11 +80,11 @@ const MOVED = `coalesce(amount, value) * CASE kind WHEN 'reverse' THEN -1 ELSE 1
 /** What the rows of a month moved on each account. */
 const closing = (month: string): string => `
   INSERT INTO closing_balances AS c (account_id, debits, credits, events_total, events_signed, events_highest)
-  SELECT account_id, sum(debits), sum(credits), coalesce(sum(value), 0), coalesce(sum(sign(value + 0.5)), 0), greatest(max(value), 0)
+  SELECT account_id, sum(debits), sum(credits), coalesce(sum(value), 0), coalesce(sum(events), 0), greatest(max(value), 0)
   FROM (
-    SELECT debit AS account_id, ${MOVED} AS debits, 0 AS credits, value FROM ${month} WHERE kind <> 'refused'
+    SELECT debit AS account_id, ${MOVED} AS debits, 0 AS credits, value, ${EVENTS_OF} AS events FROM ${month} WHERE kind <> 'refused'
     UNION ALL
-    SELECT credit, 0, ${MOVED}, NULL FROM ${month} WHERE kind <> 'refused'
+    SELECT credit, 0, ${MOVED}, NULL, NULL FROM ${month} WHERE kind <> 'refused'
   ) sides GROUP BY account_id
   ON CONFLICT (account_id) DO UPDATE SET debits = c.debits + excluded.debits, credits = c.credits + excluded.credits,
     events_total = c.events_total + excluded.events_total, events_signed = c.events_signed + excluded.events_signed,

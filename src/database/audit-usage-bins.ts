@@ -4,6 +4,7 @@
 // Left out, while the backfill of an earlier release's usage runs: what it has not read yet is in no
 // bin.
 import { BOOKS } from '../../ledger/store/audit.ts';
+import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 
 const IS_WHOLE = 'NOT EXISTS (SELECT FROM usage_backfills)';
 
@@ -13,7 +14,7 @@ const BINNED = `(
 
 /** What each account used in each quarter, by the events that still exist. */
 const USED = `(
-  SELECT debit AS id, slot, date_bin('15 minutes', coalesce(event_at, at), 'epoch') AS quarter, value, sign(value + 0.5) AS events
+  SELECT debit AS id, slot, date_bin('15 minutes', coalesce(event_at, at), 'epoch') AS quarter, value, ${EVENTS_OF} AS events
   FROM ${BOOKS} t WHERE value IS NOT NULL AND kind <> 'refused')`;
 
 /** Accounts of which events are dropped: the quarters of those are known to the bins alone. */

@@ -9,6 +9,7 @@
 // on either side, because it was recorded in the same moment, or after an end and perhaps before
 // that was decided. An event that was recorded before a mark with a time after it counts before it.
 import { BOOKS } from '../../ledger/store/audit.ts';
+import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 import { SPAN_COSTS, SPAN_TIERS } from './audit-usage-cost.ts';
 
 const EVENT_AT = 'coalesce(t.event_at, t.at)';
@@ -69,14 +70,14 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
       LEFT JOIN subscriptions u ON u.id = s.subscription_id
       WHERE k.until IS NOT NULL AND (s.live OR s.billed_as IS NOT NULL)
     ), sides AS (
-      SELECT k.id, k.mark, t.id AS event, t.value, coalesce(t.amount, t.value) AS amount, ${EVENT_AT} AS event_at,
+      SELECT k.id, k.mark, t.id AS event, t.value, t.events, coalesce(t.amount, t.value) AS amount, ${EVENT_AT} AS event_at,
         ${EVENT_AT} < k.until OR k.is_within AND t.at < k.until AS is_before,
         ${EVENT_AT} >= k.until AND (k.is_within AND t.at = k.until OR k.is_end) AS is_either
       FROM marks k JOIN ${BOOKS} t ON t.debit = k.account_id AND ${IS_EVENT}
     ), folded AS (
       SELECT id, mark, bool_or(is_either) AS is_either,
         sum(value) FILTER (WHERE is_before) AS total,
-        sum(sign(value + 0.5)) FILTER (WHERE is_before) AS signed,
+        sum(${EVENTS_OF}) FILTER (WHERE is_before) AS signed,
         max(value) FILTER (WHERE is_before) AS highest,
         -- Of a unique meter: what the consumption became when a member was new.
         sum(amount) FILTER (WHERE is_before) AS members,

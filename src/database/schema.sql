@@ -213,6 +213,7 @@ CREATE TABLE transfers (
   answer jsonb,
   sold boolean,
   unbinned boolean DEFAULT true,
+  events bigint,
   CONSTRAINT transfers_id_once PRIMARY KEY (id, slot),
   -- Two sides; an amount that is not negative; a hold where one is resolved, and only there; usage has an answer, and what was
   -- admitted because it fits, fits.
@@ -1009,6 +1010,7 @@ CREATE TABLE transfers_archive (
   answer jsonb,
   sold boolean,
   unbinned boolean DEFAULT true,
+  events bigint,
   -- A hold and what resolves it stay together where the constraints are, and so does whatever moves money.
   CONSTRAINT transfers_archive_without_holds CHECK (kind = ANY (ARRAY['single'::transfer_kind, 'reverse'::transfer_kind, 'refused'::transfer_kind])),
   CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
@@ -1529,7 +1531,7 @@ CREATE TABLE usage_deltas (
   -- The sum of the events' values: corrections are negative. A flush has some 8,700 events of an account at most, each below 10^15.
   sums bigint[] NOT NULL,
   -- The number of events, less corrections: below 0 where corrections are more.
-  events integer[] NOT NULL,
+  events bigint[] NOT NULL,
   CONSTRAINT usage_deltas_pkey PRIMARY KEY (node, seq)
 ) WITH (toast_tuple_target=8160, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
 

@@ -8,6 +8,7 @@
 // reading ends behind the bound. Where retention has dropped events, the others do not come to what
 // the quarters say, and nothing is answered.
 import type { Ids } from '../../ledger/ports.ts';
+import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 import { one } from '../../ledger/kernel/quantity.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
 import {
@@ -76,7 +77,7 @@ export function readUsageSeries(
   });
 }
 
-/** As the database sums: values as reported, and 1 for an event, -1 for a correction. */
+/** As the database sums: values as reported, and events less corrections. */
 type Sums = { readonly sum: bigint; readonly events: number };
 type Summed = Pick<BinnedUsage, 'bin' | 'group'> & Sums;
 
@@ -189,8 +190,9 @@ async function readEvents(
   reading: Reading,
 ): Promise<readonly Summed[] | NoSeries> {
   const { source, quarters, edges, groupBy, expected } = reading;
-  if (expected > EVENTS_MAX) return 'too_many_events';
   const { meter, customer } = source;
+  // One commit on a meter that counts may stand for any number of them.
+  if (expected > EVENTS_MAX && meter.aggregation !== 'count') return 'too_many_events';
   const whose =
     customer === null
       ? isAmong(sql, 'credit', (await sideAccounts(sql, ids))(meter.id))
@@ -203,7 +205,7 @@ async function readEvents(
     with binned as (
       select width_bucket(at, ${timesOf(sql, edges)}) as bin,
         ${groupBy === null ? sql`null::jsonb` : sql`metadata -> ${groupBy}::text`} as label,
-        sum(value) as sum, sum(case when value < 0 then -1 else 1 end) as events, count(*) as seen
+        sum(value) as sum, sum(events) as events, count(*) as seen
       from (${eventsOf(sql, whose, quarters)}) raw group by 1, 2),
     sized as (
       select *, sum(${size}) filter (where ${inBins}) over (partition by label) as total from binned),
@@ -227,14 +229,15 @@ async function readEvents(
 /** The events of a range, and more than `EVENTS_MAX` of them where there are more. */
 function eventsOf(sql: Executor, whose: Fragment, range: Range): Fragment {
   const at = eventAt(sql);
+  const events = sql.unsafe(EVENTS_OF);
   const { start, end } = range;
   const wanted = sql`
     ${whose} and ${isUsage(sql)} and ${at} >= ${dateOf(start)} and ${at} < ${dateOf(end)}`;
   return sql`
-    (select ${at} as at, value, metadata from transfers where ${wanted} limit ${EVENTS_MAX + 1})
+    (select ${at} as at, value, ${events} as events, metadata from transfers where ${wanted} limit ${EVENTS_MAX + 1})
     union all
-    (select ${at}, value, metadata from transfers_archive where ${wanted} and ${recordedNear(sql, range)}
-      limit ${EVENTS_MAX + 1})`;
+    (select ${at}, value, ${events}, metadata from transfers_archive where ${wanted}
+      and ${recordedNear(sql, range)} limit ${EVENTS_MAX + 1})`;
 }
 
 const floor = (at: number): number => Math.floor(at / QUARTER_MS) * QUARTER_MS;

@@ -38,6 +38,7 @@ beforeAll(async () => {
   await club.act(of.changed, 'change', { price_id: other.priceId });
   await club.act(of.paused, 'pause');
   for (const one of Object.values(all)) await sales.use(one, [9, 2]);
+  await sales.commit(good, 2, 5);
   // Before the change, and recorded after it.
   for (const one of [good, changed]) await sales.use(one, [8], start + 5 * DAY_MS);
   await club.act(of.ended, 'cancel', { mode: 'immediate' });
@@ -62,6 +63,7 @@ afterAll(() => sales.club.close());
 
 const TABLES = [
   'transfers',
+  'reservations',
   'usage_spans',
   'usage_prices',
   'subscriptions',
@@ -112,11 +114,12 @@ const LATE = `event_at < at - interval '10 days' and value is not null`;
 /** Of all usage, what a dropped month leaves. */
 const DROPPED = `
   insert into closing_balances (account_id, debits, credits, events_total, events_signed, events_highest)
-  select account_id, sum(debits), sum(credits), coalesce(sum(side.value), 0), coalesce(sum(sign(side.value + 0.5)), 0), greatest(max(side.value), 0)
+  select account_id, sum(debits), sum(credits), coalesce(sum(side.value), 0), coalesce(sum(side.events), 0), greatest(max(side.value), 0)
   from (select t.*, coalesce(amount, value) * case kind when 'reverse' then -1 else 1 end as moved from transfers t where value is not null) t
-  cross join lateral (values (t.debit, moved, 0::numeric, t.value), (t.credit, 0, moved, null)) side (account_id, debits, credits, value)
+  cross join lateral (values (t.debit, moved, 0::numeric, t.value, coalesce(t.events, sign(t.value + 0.5))), (t.credit, 0, moved, null, null)) side (account_id, debits, credits, value, events)
   group by account_id;
-  delete from transfers where value is not null`;
+  delete from transfers where value is not null or kind = 'pending' and debit in (select account_id from reservations);
+  delete from reservations`;
 
 // prettier-ignore
 const DAMAGE: [string, () => string, string[]][] = [

@@ -99,6 +99,7 @@ test('an empty flush moves the number and the lease', async () => {
 /** Usage that took the period one past its limit. */
 const USAGE = {
   value: 1n,
+  events: null,
   eventAt: 1_767_225_600_000,
   fingerprint: null,
   reason: 'ok',

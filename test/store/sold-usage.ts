@@ -71,6 +71,15 @@ export class Sales {
     return plan;
   }
 
+  /** Of each feature that may be reserved: as much is held, and that is what it comes to. */
+  async commit({ customer_id }: Json, amount: number, value: number): Promise<void> {
+    for (const feature_key of this.features.slice(0, 2)) {
+      const body = { feature_key, customer_id, amount };
+      const { id } = made(await this.club.post('/reservations', body));
+      expect((await this.club.post(`/reservations/${id}/commit`, { value })).status).toBe(200);
+    }
+  }
+
   /** Of each feature, at `at` or now: the values one after the other, by a user each. */
   async use({ customer_id }: Json, values: readonly number[], at?: number): Promise<void> {
     const timestamp = at === undefined ? {} : { timestamp: new Date(at).toISOString() };

@@ -46,6 +46,7 @@ function usage(debit: string, { value, at, refused = false }: Event): Transfer {
     at: START,
     usage: {
       value,
+      events: null,
       eventAt: at,
       fingerprint: null,
       reason: 'ok',

@@ -41,6 +41,12 @@ CREATE TYPE flush_reservations AS (
   resolved_at timestamptz, balance_after bigint, fingerprint bigint, parts jsonb
 );
 
+-- How many events a transfer of usage stands for; null: one, or one less by a correction.
+ALTER TABLE transfers ADD COLUMN events bigint;
+ALTER TABLE transfers_archive ADD COLUMN events bigint;
+-- A commit on a meter that counts is as many events as its units. The table has what waits to be added to the bins.
+ALTER TABLE usage_deltas ALTER COLUMN events TYPE bigint[];
+
 -- A reservation that was refused is a denial too.
 ALTER TABLE denials DROP CONSTRAINT denials_kind_known;
 ALTER TABLE denials ADD CONSTRAINT denials_kind_known CHECK (kind IN ('check', 'consume', 'track', 'reserve')) NOT VALID;

@@ -149,6 +149,7 @@ function generator(accounts: readonly string[]): () => Transfer {
       at,
       usage: {
         value,
+        events: null,
         eventAt: at,
         fingerprint: BigInt(count) * 1_000_003n,
         reason: 'ok',

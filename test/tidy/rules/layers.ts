@@ -90,7 +90,7 @@ const LAYERS: Layer[] = [
     may: [
       'ledger/{limits,ports}.ts',
       'ledger/kernel/**',
-      'ledger/store/{audit,bigints}.ts',
+      'ledger/store/{audit,bigints,events-of}.ts',
       'src/database/**',
       'postgres',
       'postgrator',
@@ -176,7 +176,7 @@ const LAYERS: Layer[] = [
     files: ['src/records/**'],
     may: [
       ...LEDGER_FACE,
-      'ledger/store/{json,subscription-row,usage-price-row}.ts',
+      'ledger/store/{events-of,json,subscription-row,usage-price-row}.ts',
       'src/records/**',
       'src/platform/**',
     ],

@@ -33,6 +33,11 @@ export const GRANTS_KEPT_MAX = 100;
 /** Reservations that may be open for one customer and meter, and for how long one may be. */
 export const RESERVATIONS_OPEN_MAX = 1000;
 export const RESERVATION_MS_MAX = 30 * 86_400_000;
+/**
+ * For how long after its expiry one may be committed. Retention lets go of it later than that, and
+ * so never of one that changes.
+ */
+export const RESERVATION_LATE_MS_MAX = 30 * 86_400_000;
 
 /**
  * Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one

@@ -1,7 +1,7 @@
 import { advance } from './advance.ts';
 import { checkCapped } from './capped.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
-import { RESERVATION_MS_MAX, RESERVATIONS_OPEN_MAX } from '../limits.ts';
+import { RESERVATION_LATE_MS_MAX, RESERVATION_MS_MAX, RESERVATIONS_OPEN_MAX } from '../limits.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
 import { type CheckAnswer, type MeterState, type Snapshot, balance, snapshotOf } from './meter.ts';
@@ -147,8 +147,10 @@ function afterwards(
     return refused({ kind: 'done', reservation: known, balance: rest, used: [] });
   }
   const { value } = act;
-  if (!inRange(draft.state.current.aggregate + value)) return refused({ kind: 'out_of_range' });
   const { now } = draft.context;
+  // Retention is about to let go of it: it is as if it were gone.
+  if (now - known.expiresAt > RESERVATION_LATE_MS_MAX) return refused({ kind: 'unknown' });
+  if (!inRange(draft.state.current.aggregate + value)) return refused({ kind: 'out_of_range' });
   const used = value === 0n ? [] : [useMore(draft, known, { value, why: 'commit' })];
   const committed: Reservation = {
     ...known,

@@ -4,6 +4,7 @@ import { resumeSeats } from '../../ledger/store/nodes.ts';
 import { audit } from '../database/audit.ts';
 import { retain } from '../database/retention.ts';
 import { clock, timers } from '../platform/clock.ts';
+import { ids } from '../platform/ids.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { retryEvents } from '../records/event-faults.ts';
 import { listFailing, retryFailing } from '../records/followups.ts';
@@ -98,7 +99,7 @@ function planRetention({ 'dry-run': dryRun = false }: Options): Run {
     const [found] = await sql<{ now: Date }[]>`select now()`;
     const now = must(found, 'a time').now.getTime();
     const retained = await retain(
-      { sql, clock: { ...clock, now: () => now }, timers, dryRun },
+      { sql, clock: { ...clock, now: () => now }, timers, ids, dryRun },
       {
         keysMs: keysDays * DAY_MS,
         eventsMs: eventsDays * DAY_MS,

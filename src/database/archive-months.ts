@@ -2,7 +2,6 @@ import type { ISql, Sql } from 'postgres';
 import { assert } from '../../ledger/kernel/assert.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
-import { monthsOf, type Sweep } from './retention-sql.ts';
 
 /** The name of a partition of the archive. */
 const MONTH = /^transfers_archive_\d{4}_\d{2}$/;
@@ -29,15 +28,12 @@ export async function listMonths(sql: ISql<Bigints>): Promise<string[]> {
 }
 
 /**
- * Makes the partitions for rows that are about to move; gives the number of their months. A
- * partition is attached, not created as one, because an audit may be reading the others.
+ * Makes the partitions for rows of these months, which are about to move. A partition is attached, not created as one, because an audit may be reading the others.
  */
 export async function makeMonths(
   sql: ISql<Bigints>,
-  sweep: Sweep,
-  range: string[],
-): Promise<number> {
-  const wanted = await sql.unsafe<{ month: Date }[]>(monthsOf(sweep), range);
+  wanted: readonly { readonly month: Date }[],
+): Promise<void> {
   const known = new Set(wanted.length === 0 ? [] : await listMonths(sql));
   for (const { month } of wanted) {
     const name = monthName(month);
@@ -48,7 +44,6 @@ export async function makeMonths(
       `ALTER TABLE transfers_archive ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
     );
   }
-  return wanted.length;
 }
 
 /**

@@ -14,8 +14,8 @@ export type Sweep = {
 const KEPT_IN_BOOKS = `, kept AS (INSERT INTO transfers_archive SELECT * FROM gone)`;
 
 /**
- * A usage transfer has a value; a grant differs from money by its account. Holds stay in the table
- * that has their constraint.
+ * A usage transfer has a value; a grant differs from money by its account. The holds of payments
+ * stay in the table that has their constraint; those of reservations go with these.
  */
 const MOVABLE = `t.at < $3 AND t.kind IN ('single', 'reverse', 'refused')
   AND (t.value IS NOT NULL OR EXISTS (SELECT FROM accounts a
@@ -24,6 +24,8 @@ const MOVABLE = `t.at < $3 AND t.kind IN ('single', 'reverse', 'refused')
 /** In this order: an event goes after its deliveries. */
 export const SWEEPS: readonly Sweep[] = [
   { table: 'transfers', window: 'keys', over: MOVABLE, instead: KEPT_IN_BOOKS },
+  // With their transfers (`retention-reservations.ts`). One that is open has no such time.
+  { table: 'reservations', window: 'keys', over: 't.resolved_at < $3' },
   {
     // Of periods in which no event can count any more. The account of the current period may still
     // have an end that the calendar gave it.
@@ -94,7 +96,8 @@ export const SWEEPS: readonly Sweep[] = [
   },
 ];
 
-const inBlocks = ({ table, over }: Sweep): string =>
+/** Rows `t` that are over, in a range of pages. */
+export const inBlocks = ({ table, over }: Sweep): string =>
   `${table} t WHERE t.ctid >= $1::text::tid AND t.ctid < $2::text::tid AND (${over})`;
 
 export const removal = (sweep: Sweep): string => `

@@ -13,12 +13,13 @@
 import type { ISql, Sql } from 'postgres';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
-import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
+import { type Clock, type Ids, pause, type Timers } from '../../ledger/ports.ts';
 import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { RETENTION_LOCK } from './retention-lock.ts';
 import { isUsageBinned } from './usage-backfill.ts';
-import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
+import { removeReservations } from './retention-reservations.ts';
+import { count, monthsOf, removal, type Sweep, SWEEPS } from './retention-sql.ts';
 
 export type RetentionPolicy = {
   /**
@@ -41,12 +42,16 @@ export type RetentionDeps = {
   readonly sql: Sql<Bigints>;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly ids: Ids;
   /** Whether to count only, and change nothing. */
   readonly dryRun: boolean;
 };
 
 export type Retained = {
-  /** Rows that were or would be deleted, by table. Those of `transfers` are in the archive. */
+  /**
+   * Rows that were or would be deleted, by table. Those of `transfers` are in the archive; those of
+   * `reservations` take their transfers with them.
+   */
   readonly rows: Readonly<Record<string, number>>;
   /** Months of the archive that were or would be dropped. */
   readonly closed: readonly string[];
@@ -101,7 +106,7 @@ async function sweepAll(deps: RetentionDeps, policy: RetentionPolicy): Promise<R
   const isBinned = await isUsageBinned(deps.sql);
   const windows = { keys: policy.keysMs, events: policy.eventsMs, denials: policy.denialsMs };
   for (const sweep of SWEEPS) {
-    if (sweep.table === 'transfers' && !isBinned) continue;
+    if (MOVES.has(sweep.table) && !isBinned) continue;
     const since = new Date(now - windows[sweep.window]);
     rows[sweep.table] = await sweepTable(deps, { sweep, since });
   }
@@ -111,7 +116,7 @@ async function sweepAll(deps: RetentionDeps, policy: RetentionPolicy): Promise<R
 }
 
 async function sweepTable(
-  { sql, clock, timers, dryRun }: RetentionDeps,
+  { sql, clock, timers, ids, dryRun }: RetentionDeps,
   { sweep, since }: { readonly sweep: Sweep; readonly since: Date },
 ): Promise<number> {
   if (!dryRun) {
@@ -120,7 +125,7 @@ async function sweepTable(
       on conflict (kind) do update set since = greatest(r.since, excluded.since)`;
   }
   const pages = await pagesOf(sql, sweep.table);
-  const step = dryRun ? look : (STEPS[sweep.table] ?? remove);
+  const step = dryRun ? look : (stepsOf(ids)[sweep.table] ?? remove);
   let total = 0;
   for (let page = 0; page < pages; page += PAGES) {
     const began = clock.monotonic();
@@ -137,15 +142,27 @@ const look: Step = (sql, sweep, range) => run(sql, count(sweep), range);
 const remove: Step = (sql, sweep, range) => run(sql, removal(sweep), range);
 
 /** Tables that need more than one statement. */
-const STEPS: Readonly<Record<string, Step>> = { transfers: move, events: dropUnlessReplayed };
+const stepsOf = (ids: Ids): Readonly<Record<string, Step>> => ({
+  transfers: move,
+  reservations: (sql, sweep, range) =>
+    sql.begin('isolation level repeatable read', (transaction) =>
+      removeReservations(transaction, ids, { sweep, range }),
+    ),
+  events: dropUnlessReplayed,
+});
+
+/** What moves to the archive. */
+const MOVES = new Set(['transfers', 'reservations']);
 
 /**
  * In one snapshot: a row that is due today may be of a month long past, which has no partition yet.
  */
 async function move(sql: Sql<Bigints>, sweep: Sweep, range: string[]): Promise<number> {
   return sql.begin('isolation level repeatable read', async (transaction) => {
-    const months = await makeMonths(transaction, sweep, range);
-    return months === 0 ? 0 : run(transaction, removal(sweep), range);
+    const months = await transaction.unsafe<{ month: Date }[]>(monthsOf(sweep), range);
+    if (months.length === 0) return 0;
+    await makeMonths(transaction, months);
+    return run(transaction, removal(sweep), range);
   });
 }
 

@@ -8,6 +8,7 @@ import {
   type RetentionPolicy,
 } from '../../src/database/retention.ts';
 import { clock, timers } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';
 import type { ServerOptions } from '../support/server.ts';
@@ -63,7 +64,7 @@ export class Keeping {
     deps: Partial<RetentionDeps> = {},
   ): Promise<Retained | null> {
     await relayAll(this.setting.server.sql);
-    const all = { sql: this.#sql, clock, timers, dryRun: false, ...deps };
+    const all = { sql: this.#sql, clock, timers, ids, dryRun: false, ...deps };
     return retain(all, { ...POLICY, ...policy });
   }
 

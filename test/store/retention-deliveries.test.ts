@@ -4,6 +4,7 @@ import { audit } from '../../src/database/audit.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import { retain } from '../../src/database/retention.ts';
 import { timers } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
 import { replay } from '../../src/records/deliveries.ts';
 import { Bed } from '../workers/engine/bed.ts';
 import { Sink } from '../workers/engine/sink.ts';
@@ -46,7 +47,7 @@ afterAll(() => bed.stop());
 const sweepAt = async (now: number) => {
   const { sql } = bed.server;
   const clock = { now: () => now, monotonic: () => performance.now() };
-  return must(await retain({ sql, clock, timers, dryRun: false }, POLICY), 'what went').rows;
+  return must(await retain({ sql, clock, timers, ids, dryRun: false }, POLICY), 'what went').rows;
 };
 
 const states = async () => {

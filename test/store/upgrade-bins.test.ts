@@ -177,7 +177,13 @@ test('retention leaves usage where it is until it is in bins', async () => {
   await archived('2026-01', 300);
   await migrate(database.url);
   const policy = { ...POLICY, usageMonths: 1 };
-  const deps = { sql, clock: { ...clock, now: () => START + 60 * DAY_MS }, timers, dryRun: false };
+  const deps = {
+    sql,
+    clock: { ...clock, now: () => START + 60 * DAY_MS },
+    timers,
+    ids,
+    dryRun: false,
+  };
   const before = await retain(deps, policy);
   expect(before).toMatchObject({ closed: [], busy: true });
   expect(before?.rows).not.toHaveProperty('transfers');

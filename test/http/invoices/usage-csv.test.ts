@@ -211,7 +211,7 @@ async function archive(sql: typeof club.shop.server.sql): Promise<void> {
     denialsMs: 30 * DAY_MS,
     usageMonths: null,
   };
-  const done = await retain({ sql, clock: later, timers, dryRun: false }, policy);
+  const done = await retain({ sql, clock: later, timers, ids, dryRun: false }, policy);
   expect(done?.rows['transfers']).toBeGreaterThan(1000);
 }
 

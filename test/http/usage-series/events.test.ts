@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { retain } from '../../../src/database/retention.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
 import { POLICY } from '../../store/keeping.ts';
 import { type Random, withSeed } from '../../support/random.ts';
 import { type Fields, Setting, testBooksClose, times } from '../metering/setting.ts';
@@ -306,7 +307,7 @@ test('events that retention moves between two pages are where they were', async 
   const later = { ...clock, now: () => now + 41 * DAY };
   const query = { customer_id: customer, limit: 1 };
   const found = await pages(query, () =>
-    retain({ sql, clock: later, timers, dryRun: false }, POLICY),
+    retain({ sql, clock: later, timers, ids, dryRun: false }, POLICY),
   );
   expect(idsOf(found)).toEqual(idsOf(sent));
   const archived = await sql`select from transfers_archive where id = any(${idsOf(sent)}::uuid[])`;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { retain } from '../../../src/database/retention.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
 import { POLICY } from '../../store/keeping.ts';
 import { untilFolded } from '../../support/folded.ts';
 import { invalidAt, refusal, Setting, testBooksClose } from '../metering/setting.ts';
@@ -41,7 +42,7 @@ async function keep(days: number, usageMonths: number | null): Promise<readonly 
   const later = { ...clock, now: () => Date.now() + days * DAY };
   const policy = { ...POLICY, usageMonths };
   const { sql } = setting.server;
-  const kept = await retain({ sql, clock: later, timers, dryRun: false }, policy);
+  const kept = await retain({ sql, clock: later, timers, ids, dryRun: false }, policy);
   return kept?.closed ?? [];
 }
 

@@ -276,7 +276,7 @@ test('what is settled goes with retention, and what is not stays', async () => {
     insert into processor_hints (organisation_id, mode, event_id, processor, about, subject, received_at, next_at)
     values (${mine.id}, 'test', ${open.id}, 'stripe:acct_1', 'charge', ${ids.next()}, now() - interval '100 days', 'infinity')`;
   const done = await retain(
-    { sql, clock, timers, dryRun: false },
+    { sql, clock, timers, ids, dryRun: false },
     { keysMs: 40 * DAY_MS, eventsMs: 90 * DAY_MS, denialsMs: 30 * DAY_MS, usageMonths: null },
   );
   expect(done?.rows['processor_hints']).toBe(1);

@@ -2,12 +2,13 @@
 //
 // How it works: all checks run in one snapshot, beside a running service. A check that finds rows
 // shows the first of them. The ledger has its own checks; those of money, subscriptions,
-// usage and webhooks are beside this file.
+// usage, reservations and webhooks are beside this file.
 // Does not: repair anything.
 import type { Sql } from 'postgres';
 import { LEDGER_CHECKS } from '../../ledger/store/audit.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
+import { RESERVATION_CHECKS } from './audit-reservations.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
 import { USAGE_BIN_CHECKS } from './audit-usage-bins.ts';
 import { USAGE_CHECKS } from './audit-usage.ts';
@@ -20,6 +21,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   ...SUBSCRIPTION_CHECKS,
   ...USAGE_CHECKS,
   ...USAGE_BIN_CHECKS,
+  ...RESERVATION_CHECKS,
   ...WEBHOOK_CHECKS,
   ...LEDGER_CHECKS,
 };

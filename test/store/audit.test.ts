@@ -24,6 +24,7 @@ beforeAll(async () => {
   const customer = await setting.customer();
   for (const feature of ['sum', 'count', 'max', 'last', 'unique']) {
     await setting.grant(customer, feature);
+    if (feature === 'sum') await hold(customer);
     for (const value of [3, 20]) {
       await setting.track(customer, feature, { value, metadata: { user: String(value) } });
     }
@@ -32,19 +33,6 @@ beforeAll(async () => {
   const { sql, ledger } = setting.server;
   await untilFolded(sql);
   await ledger.close();
-  // A hold that was posted in part, and an open one: no route makes them yet.
-  await sql`
-    insert into transfers (id, debit, credit, amount, at, hold, kind, slot, node, guarded)
-    select t.id, a.id, u.id, t.amount, now(), t.hold, t.kind::transfer_kind, a.slot, 1, false
-    from (values
-      ('00000000-0000-7000-8000-000000000001'::uuid, 5000000, null, 'pending'),
-      ('00000000-0000-7000-8000-000000000002'::uuid, 0, '00000000-0000-7000-8000-000000000001'::uuid, 'void'),
-      ('00000000-0000-7000-8000-000000000003'::uuid, 4000000, null, 'pending')) t (id, amount, hold, kind)
-    cross join (select a.* from accounts a join meters m on m.id = a.meter_id where m.slug = 'sum' and a.kind = 'meter') a
-    join accounts u on u.meter_id = a.meter_id and u.kind = 'usage'`;
-  await sql.unsafe(`
-    update balances set debits_pending = 4000000 where ${account('sum')};
-    update node_balances set credits_pending = 4000000 where ${side('sum')}`);
   // The constraints against the damage that is done here on purpose.
   await sql.unsafe(`
     alter table balances drop constraint balances_sound;
@@ -53,6 +41,14 @@ beforeAll(async () => {
   for (const table of TABLES) await sql.unsafe(`create table saved_${table} as table ${table}`);
 });
 afterAll(() => setting.stop());
+
+/** A hold that is let go, and one that is open. */
+async function hold(customer: string): Promise<void> {
+  const body = { feature_key: 'sum', customer_id: customer, amount: 4 };
+  const { json } = await setting.post('/reservations', body);
+  await setting.post(`/reservations/${json.id}/release`, {});
+  expect((await setting.post('/reservations', body)).status).toBe(201);
+}
 
 test('a sound database has no findings', async () => {
   expect(await audit(setting.server.sql)).toEqual([]);
@@ -75,6 +71,9 @@ const BINS = 'bins are the fold of the events';
 const SUMMED = 'totals of a meter are the sum of its bins';
 const OWNED = 'I5 an account belongs to somebody, and has its totals once';
 const HOLDS = 'I5 a hold is resolved at most once';
+const HELD = 'a hold that is not resolved is an open reservation of its amount';
+const RESERVED = 'what is reserved of an account is the sum of its open reservations';
+const POSTED = 'what is committed of a reservation was posted, and of any other nothing';
 const RELAYED = 'an event waits for the relay, was passed, or is set aside';
 const GAPS = 'I8 events of an object are numbered without a gap';
 const TIME = 'I8 events of an object ascend in time';
@@ -86,8 +85,8 @@ const DAMAGE: [string, string, string[]][] = [
   ['a balance that was raised',                  `update balances set credits_posted = credits_posted + 1 where ${account('sum')}`,                            [I1, I2]],
   ['consumption that was lowered',               `update balances set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}`,  [I1, I2]],
   ['consumption moved to the other side, too',   `update balances set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}; update node_balances set credits_posted = credits_posted - 1 where ${side('last')}`, [I2]],
-  ['a reservation without a hold',               `update balances set debits_pending = debits_pending + 1 where ${account('max')}`,                            [I1, I2]],
-  ['an open hold that was dropped',              `update balances set debits_pending = 0 where ${account('sum')}`,                                             [I1, I2]],
+  ['a reservation without a hold',               `update balances set debits_pending = debits_pending + 1 where ${account('max')}`,                            [I1, I2, RESERVED]],
+  ['an open hold that was dropped',              `update balances set debits_pending = 0 where ${account('sum')}`,                                             [I1, I2, RESERVED]],
   ['a transfer with another amount',             `update transfers set amount = coalesce(amount, value) + 1 where ${one('transfers', "kind = 'single' and value is not null")}`,  [I2]],
   ['a transfer to another account',              `update transfers set debit = gen_random_uuid() where ${one('transfers', "value is null and kind = 'single'")}`,  [I2]],
   ['a transfer to another meter',                `update transfers set debit = (select id from accounts where kind = 'grants' and meter_id = (select id from meters where slug = 'max')) where value is null and kind = 'single' and credit = (select id from accounts where ${account('sum')})`, [ASSET, I2]],
@@ -107,7 +106,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['an event that is a correction now',          `update transfers set value = -value where ${one('transfers', "debit = (select id from accounts where " + account('count') + ')')}`,  [AGGREGATES, BINS]],
   ['a member that is lost',                      `delete from members where ${one('members', 'true')}`,                                                        [AGGREGATES]],
   ['a hold that is resolved twice',              `insert into transfers select (jsonb_populate_record(t, '{"id": "00000000-0000-7000-8000-00000000000f"}')).* from transfers t where kind = 'void'`,  [I2, HOLDS]],
-  ['a hold that never was',                      `update transfers set hold = gen_random_uuid() where kind = 'void'`,                                          [I2, HOLDS]],
+  ['a hold that never was',                      `update transfers set hold = gen_random_uuid() where kind = 'void'`,                                          [I2, HOLDS, HELD, POSTED]],
   ['an event that is lost',                      `delete from events where ${one('events', "object_type = 'ENTITLEMENT' and sequence = 1")}`,                  [GAPS, RELAYED]],
   ['the last event that is lost',                `delete from events where ${one('events', "object_type = 'ENTITLEMENT' and sequence = 2")}`,                  [TOLD, RELAYED]],
   ['events out of their order',                  `update events set at = at - interval '1 day' where object_type = 'ENTITLEMENT' and sequence = 2`,           [TIME]],

@@ -72,6 +72,34 @@ test('the next owner has all acknowledged writes, and the old one answers nothin
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 60_000);
 
+test('a reservation is held through a takeover, and its key is known', async () => {
+  const id = await customer();
+  const lost = await nodes.ownerOf(id);
+  const other = await nodes.strangerTo(id);
+  const grant = { feature_key: 'calls', amount: 10 };
+  await other.call('POST', `/customers/${id}/grants`, { body: grant });
+  const reserve = (amount: number, key: string) =>
+    other.call('POST', '/reservations', {
+      body: { feature_key: 'calls', customer_id: id, amount, idempotency_key: key },
+    });
+  const first = await reserve(6, 'first');
+  expect([first.status, first.json.balance]).toEqual([201, 4]);
+  lost.journal.freeze();
+  expect((await insist(() => reserve(5, 'too many'))).status).toBe(402);
+  expect((await insist(() => reserve(6, 'first'))).json).toEqual(first.json);
+  const commit = () =>
+    other.call('POST', `/reservations/${first.json.id}/commit`, { body: { value: 4 } });
+  expect((await insist(commit)).json).toMatchObject({ status: 'committed', balance: 6 });
+  lost.journal.thaw();
+  lost.journal.cut();
+  await untilReady(lost);
+  for (const node of nodes.all) {
+    const { json } = await insist(() => check(node, id));
+    expect([json.consumed, json.reserved, json.balance]).toEqual([4, 0, 6]);
+  }
+  expect(await audit(nodes.all[0]!.sql)).toEqual([]);
+}, 60_000);
+
 // prettier-ignore
 const UNHEARD: [string, object, object][] = [
   ['/check', { consume: true },     { allowed: true }],

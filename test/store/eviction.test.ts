@@ -94,4 +94,34 @@ test('grants that are given and voided while their customers are pushed out', as
   }
 });
 
+test('reservations that are made, extended and resolved while their customers are pushed out', async () => {
+  const before = await Promise.all(customers.map((id) => setting.consumed(id, 'api')));
+  const limited = await times(CUSTOMERS, () => setting.customer());
+  await times(CUSTOMERS, (index) => setting.grant(limited[index]!, 'api', { amount: 10 }));
+  const open = await times(CUSTOMERS, async (index) => {
+    const body = { feature_key: 'api', customer_id: limited[index], amount: 6 };
+    return (await setting.post('/reservations', body)).json.id as string;
+  });
+  const extended = await times(CUSTOMERS, (index) =>
+    setting.post(`/reservations/${open[index]}/extend`, { amount: 9 }),
+  );
+  expect(tally(extended.map(({ status }) => status))).toEqual({ 200: CUSTOMERS });
+  const replies = await times(CUSTOMERS * 3, (index) => {
+    const id = open[index % CUSTOMERS];
+    return index % 2 === 0
+      ? setting.post(`/reservations/${id}/commit`, { value: 4 })
+      : setting.post(`/reservations/${id}/release`, {});
+  });
+  expect(tally(replies.map(({ status }) => status))).toEqual({ 200: CUSTOMERS * 3 });
+  for (const [index, customer] of limited.entries()) {
+    const used = index % 2 === 0 ? 4 : 0;
+    expect((await setting.check(customer, 'api')).json).toMatchObject({
+      consumed: used,
+      reserved: 0,
+      balance: 10 - used,
+    });
+  }
+  expect(await Promise.all(customers.map((id) => setting.consumed(id, 'api')))).toEqual(before);
+});
+
 testBooksClose(() => setting);

@@ -30,9 +30,10 @@ async function statesOf(customer: string): Promise<Record<string, MeterState>> {
   );
 }
 
-/** The past is loaded only for late events. */
+/** The past is loaded only for late events, and for what is reserved in it. */
 function comparable(state: MeterState): MeterState {
-  const others = state.others.filter(({ start }) => start > state.current.start);
+  const { start: now } = state.current;
+  const others = state.others.filter(({ start, reserved }) => start > now || reserved > 0n);
   return { ...state, others, historyLoaded: false };
 }
 
@@ -53,6 +54,15 @@ const ingest =
   (feature: string, ago: number, fields: Fields = {}): Step =>
   (customer) =>
     setting.ingest([{ name: feature, customer_id: customer, timestamp: inMs(-ago), ...fields }]);
+const reserve =
+  (amount: number, fields: Fields = {}): Step =>
+  (customer) =>
+    setting.post('/reservations', {
+      feature_key: 'sum',
+      customer_id: customer,
+      amount,
+      ...fields,
+    });
 const days =
   (count: number): Step =>
   async () => {
@@ -78,6 +88,9 @@ const LIVES: [string, Step[]][] = [
   ['an event ahead of the period', [grant('sum', () => ({ reset_interval: 'hour' })), days(1), track('sum'), ingest('sum', -200_000)]],
   ['a grant that has expired',     [grant('sum', () => ({ expires_at: inMs(DAY) })), track('sum'), days(2), track('sum')]],
   ['an allowance that has ended',  [grant('sum', () => ({ ...ROLLS, expires_at: inMs(DAY / 2) })), grant('sum'), track('sum', { value: 12 }), days(1), track('sum')]],
+  ['reservations',                 [grant('sum'), reserve(2, { expires_in: 600 }), reserve(3), reserve(4, { idempotency_key: 'k' })]],
+  ['one that grants pay for',      [grant('sum'), grant('sum', () => ({ priority: 1, amount: 3 })), reserve(5), grant('sum')]],
+  ['one of a period that is over', [grant('sum', () => ({ ...ROLLS, reset_interval: 'hour' })), reserve(5, { expires_in: 86_400 }), days(0.25), track('sum')]],
 ];
 
 test.each(LIVES)('%s', async (_what, steps) => {
@@ -92,6 +105,27 @@ test.each(LIVES)('%s', async (_what, steps) => {
     const fields = feature === 'unique' ? user('z') : {};
     expect((await setting.track(customer, feature, fields)).status).toBe(200);
   }
+});
+
+test('a reservation of a period that is over is committed and released after it', async () => {
+  const customer = await setting.customer();
+  await setting.grant(customer, 'sum', { ...ROLLS, reset_interval: 'hour' });
+  const open: string[] = [];
+  for (const amount of [3, 6]) {
+    const body = { feature_key: 'sum', customer_id: customer, amount, expires_in: 86_400 };
+    open.push((await setting.post('/reservations', body)).json.id);
+  }
+  await days(1 / 24)(customer);
+  // One was not reserved, and rolled over.
+  expect(await setting.balance(customer, 'sum')).toMatchObject({ limit: 11, reserved: 0 });
+  setting.server.ledger.forget(customer);
+  await setting.post(`/reservations/${open[0]}/commit`, { value: 1 });
+  setting.server.ledger.forget(customer);
+  await setting.post(`/reservations/${open[1]}/release`, {});
+  setting.server.ledger.forget(customer);
+  // Two and six of it are free; five of them roll over beside the one.
+  expect(await setting.balance(customer, 'sum')).toMatchObject({ limit: 16, consumed: 0 });
+  expect(await setting.consumed(customer, 'sum')).toEqual([1, 0]);
 });
 
 test('a unique value is still counted after it', async () => {

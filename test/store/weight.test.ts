@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { Actor } from '../../ledger/actor/actor.ts';
 import type { Grant } from '../../ledger/metering/grants.ts';
+import type { Reservation } from '../../ledger/metering/reservation.ts';
 import { emptyMeterState, emptyPeriod, type Meter } from '../../ledger/metering/meter.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { SubscriptionWorld } from '../ledger/subscription-world.ts';
@@ -52,17 +53,38 @@ const grantOf = (seed: number): Grant => ({
   ended: null,
 });
 
+const reservationOf = (seed: number): Reservation => ({
+  id: ids.next(),
+  accountId: ids.next(),
+  holdId: ids.next(),
+  extensions: 1,
+  amount: units(seed),
+  status: 'open',
+  committed: 0n,
+  late: false,
+  createdAt: NOW + seed,
+  expiresAt: NOW + seed + 300,
+  resolvedAt: null,
+  balanceAfter: null,
+  fingerprint: ids.fingerprint(`${seed}`),
+  parts: [
+    { grantId: ids.next(), amount: units(seed), renewsAt: NOW + seed },
+    { grantId: ids.next(), amount: units(seed + 1), renewsAt: null },
+  ],
+});
+
 type Shape = {
   meters?: number;
   grants?: number;
   periods?: number;
   pairs?: number;
   members?: number;
+  reservations?: number;
 };
 
 function actorOf(
   seed: number,
-  { meters = 1, grants = 0, periods = 0, pairs = 0, members = 0 }: Shape,
+  { meters = 1, grants = 0, periods = 0, pairs = 0, members = 0, reservations = 0 }: Shape,
 ) {
   const id = ids.next();
   const customer = {
@@ -81,6 +103,7 @@ function actorOf(
       ...emptyMeterState(meter.id, ids.next(), periodOf(seed)),
       grants: many(grants, grantOf),
       others: many(periods, periodOf),
+      reservations: many(reservations, reservationOf),
     },
   }));
   const world = new SubscriptionWorld();
@@ -115,6 +138,7 @@ const SHAPES: [string, number, Shape][] = [
   ['fifty periods',         1500, { periods: 50 }],
   ['a subscription',        2000, { pairs: 1 }],
   ['with metadata',          500, { pairs: 50 }],
+  ['thirty reservations',   1500, { reservations: 30 }],
   ['a thousand members',     100, { members: 1000 }],
 ];
 

@@ -92,7 +92,7 @@ test('a flush has a delta with each account and quarter once', async () => {
     select d.node, d.seq, e.* from usage_deltas d, unnest(slots, accounts, quarters, sums, events) e (slot, account, quarter, sum, events)`;
   const { node, seq } = bed.fence;
   const of = { node, seq, slot: SLOT };
-  const entry = (account: string, at: number, sum: bigint, events: number) => ({
+  const entry = (account: string, at: number, sum: bigint, events: bigint) => ({
     ...of,
     account,
     quarter: new Date(at),
@@ -100,10 +100,10 @@ test('a flush has a delta with each account and quarter once', async () => {
     events,
   });
   expect([...rows]).toEqual([
-    entry(one, START, 7n, 2),
-    entry(one, START + QUARTER_MS, 5n, 1),
-    entry(one, START - QUARTER_MS, -1n, -1),
-    entry(other, START, 0n, 1),
+    entry(one, START, 7n, 2n),
+    entry(one, START + QUARTER_MS, 5n, 1n),
+    entry(one, START - QUARTER_MS, -1n, -1n),
+    entry(other, START, 0n, 1n),
   ]);
 });
 

@@ -90,6 +90,7 @@ test('retention says what went, or would', async () => {
   const nothing = {
     rows: {
       transfers: 0,
+      reservations: 0,
       members: 0,
       idempotency: 0,
       checkouts: 0,

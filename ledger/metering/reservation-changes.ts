@@ -1,6 +1,6 @@
 import { countLate } from './span-changes.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
-import { inRange, one } from '../kernel/quantity.ts';
+import { inRange, one as unit } from '../kernel/quantity.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { type Period, balance, snapshotOf, within } from './meter.ts';
 import { settleParts } from './reservation-parts.ts';
@@ -128,7 +128,7 @@ function use(
     ...transfer(draft, after, { id, kind: 'post', amount: change, hold }),
     usage: {
       value,
-      events: meter.aggregation === 'count' ? value / one(meter.scale) : null,
+      events: meter.aggregation === 'count' ? value / unit(meter.scale) : null,
       eventAt,
       fingerprint: null,
       reason,

@@ -99,8 +99,11 @@ function stand(world: World, { monotonicToo }: { monotonicToo: boolean }): void 
   if (machine === undefined || machine.isPaused) return;
   const began = world.schedule.now;
   machine.isPaused = true;
+  let isOver = false;
   const resume = (): void => {
-    if (!machine.isPaused) return;
+    // It may stand still again when the last stopgap ends.
+    if (isOver) return;
+    isOver = true;
     // A process that started there since has a clock that never stopped, and no clock goes back.
     const isSame = place.process?.machine === machine;
     if (monotonicToo && isSame) place.stoodStill += world.schedule.now - began;

@@ -68,8 +68,8 @@ const reservationOf = (seed: number): Reservation => ({
   balanceAfter: null,
   fingerprint: ids.fingerprint(`${seed}`),
   parts: [
-    { grantId: ids.next(), amount: units(seed), renewsAt: NOW + seed },
-    { grantId: ids.next(), amount: units(seed + 1), renewsAt: null },
+    { grantId: ids.next(), amount: units(seed), renewsAt: NOW + seed, spent: false },
+    { grantId: ids.next(), amount: units(seed + 1), renewsAt: null, spent: false },
   ],
 });
 

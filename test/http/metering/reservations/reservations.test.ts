@@ -117,11 +117,12 @@ test.each([
 });
 
 test('a repeated track answers the balance that was left then', async () => {
-  await holder(100);
-  const { json } = await reserve(60);
+  holder = await Holder.of(setting, { amount: 100 });
+  const { json } = await holder.reserve(60);
+  const { customer } = holder;
   const use = { feature_key: 'tokens', customer_id: customer, value: 10, idempotency_key: 'work' };
   const first = await setting.post('/track', use);
-  await act(json.id, 'release');
+  await holder.act(json.id, 'release');
   expect((await setting.post('/track', use)).json).toEqual({ ...first.json, duplicate: true });
   expect(first.json).toMatchObject({ balance: 30, remaining: 30 });
 });

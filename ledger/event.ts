@@ -22,6 +22,8 @@ export type LedgerEvent = {
 export type LedgerEventType =
   | 'entitlement.granted'
   | 'entitlement.exhausted'
+  | 'alert.triggered'
+  | 'alert.recovered'
   | 'customer.spend_cap_reached'
   | 'usage.recorded'
   | 'payment.succeeded'
@@ -38,7 +40,12 @@ export type LedgerEventType =
   | 'subscription.blocked';
 
 /** Events that are written only where an endpoint hears them. */
-export const HEARD_EVENTS = ['usage.recorded', 'customer.spend_cap_reached'] as const;
+export const HEARD_EVENTS = [
+  'usage.recorded',
+  'customer.spend_cap_reached',
+  'alert.triggered',
+  'alert.recovered',
+] as const;
 export type HeardEvent = (typeof HEARD_EVENTS)[number];
 
 /** Whether an endpoint of the tenant hears such events. */

@@ -1,6 +1,7 @@
 import { Actor } from './actor/actor.ts';
 import { AlarmsApi } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
+import type { AlertLook } from './actor/alerts.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
 import type { ReservedOutcome } from './actor/reservations.ts';
 import type { ShownSpendCap } from './actor/spend-cap.ts';
@@ -212,6 +213,11 @@ export class Ledger {
     return this.#router.run(slot, 'balancesOf', id);
   }
 
+  /** Looks whether the customer is past an alert that is new, or forgets one that was deleted. */
+  async lookAtAlert(customerId: string, look: AlertLook): Promise<void> {
+    await this.#router.run(slotOf(customerId), 'lookAtAlert', customerId, look);
+  }
+
   /** From now on it hands its slots to the other nodes, if there are any. It still answers. */
   leave(): void {
     this.#member.leave();
@@ -237,5 +243,5 @@ export type LedgerDeps = MemberDeps & {
   /** Takes in what another node publishes (`broadcast`); its return value is the reply. */
   readonly onTold: (what: unknown) => unknown;
 };
-export type { Found, MeterBalance, ReservedOutcome, ShownSpendCap };
+export type { AlertLook, Found, MeterBalance, ReservedOutcome, ShownSpendCap };
 export type Resolved = Exclude<ResolveOutcome, { kind: 'unknown' }>;

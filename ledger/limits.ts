@@ -68,6 +68,15 @@ export const PRICES_PER_PRODUCT_MAX = 200;
 /** Tags of one object, and custom fields of one object. */
 export const ANNOTATIONS_PER_OBJECT_MAX = 50;
 
+/** Alerts of one meter for every customer, and for one customer: a decision looks at all of them. */
+export const ALERTS_PER_METER_MAX = 20;
+
+/** Alerts that a customer's meter remembers to have fired; beyond it, deleted ones are forgotten. */
+export const ALERTS_FIRED_MAX = 2 * ALERTS_PER_METER_MAX;
+
+/** Alerts that one unit may fire: each is an event of some 600 bytes. */
+export const ALERT_EVENTS_PER_UNIT_MAX = 2000;
+
 /** Retries of one debt, and the day of the last: dunning ends, and its alarms with it. */
 export const DUNNING_RETRIES_MAX = 20;
 export const DUNNING_RETRY_DAYS_MAX = 60;

@@ -1,4 +1,5 @@
 import type { LedgerEvent } from './event.ts';
+import type { CustomerAlerts } from './metering/alert.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Customer, Meter, MeterState, Period } from './metering/meter.ts';
 import type { Mode, Tenant } from './kernel/tenant.ts';
@@ -77,6 +78,8 @@ export type Storage = {
     key: { slot: number; accountId: string },
     members: readonly bigint[],
   ): Promise<readonly bigint[]>;
+  /** The customer's own alerts: what the last load may not have seen. */
+  loadAlerts(customerId: string): Promise<CustomerAlerts>;
   /** Which of these ids a transfer or a grant has. */
   usedIds(ids: readonly string[]): Promise<readonly string[]>;
   /** The records of usage transfers that exist under these ids. */
@@ -292,6 +295,7 @@ export type LoadedCustomer = {
   readonly meters: readonly { readonly meter: Meter; readonly state: MeterState }[];
   /** Those to which anything can still happen. */
   readonly billing: Billing;
+  readonly alerts: CustomerAlerts;
 };
 
 export type ExternalKey = {

@@ -12,6 +12,7 @@ import { UsageCsv } from './http/usage-csv.ts';
 import { createFallback, type Fallback, withFallback } from './http/edge/fallback.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { auditLogRoutes } from './http/routes/audit-log.ts';
+import { alertRoutes } from './http/routes/alerts.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
 import { brandingRoutes } from './http/routes/branding.ts';
@@ -150,6 +151,7 @@ export function createApp(deps: AppDeps) {
     balanceRoutes(deps),
     spendCapRoutes(deps),
     ...meteringRoutes(deps),
+    alertRoutes(deps),
     productRoutes(deps),
     entitlementRoutes(deps),
     usagePriceRoutes(deps),

@@ -5,8 +5,9 @@
 // Each stage gets what the stages before it return. Where a part calls one that is made later, it
 // holds a `Late`, and the later stage binds it.
 import { createApp, createOperatorsApp } from './app.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LedgerDeps } from '../ledger/ledger.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './metering/meter-catalogue.ts';
+import { openAlertBook } from './metering/alert-book.ts';
 import { listListeners, openEventListeners } from './metering/event-listeners.ts';
 import { countTakes } from './metrics/rate-limits.ts';
 import { openInvoiceLinks } from './invoices/links.ts';
@@ -25,6 +26,7 @@ import { onEach, type Sql } from './platform/postgres/postgres.ts';
 import { openRateLimiter } from './platform/redis/rate-limit.ts';
 import { openRedis } from './platform/redis/redis.ts';
 import { recordAddresses } from './records/installation.ts';
+import { listAlertsForAll } from './records/alerts.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { findSealedProcessorKey } from './records/processor-accounts.ts';
 import { findSealedSecondFactor } from './records/second-factors.ts';
@@ -39,6 +41,7 @@ import {
   warmConnections,
 } from './service/connections.ts';
 import { openEventStreams } from './service/event-streams.ts';
+import { openAlertLooks } from './service/alert-looks.ts';
 import { openUsageFolder } from './service/usage-folder.ts';
 import { type Node, openNode } from './service/node.ts';
 import { openDenials } from './service/denials.ts';
@@ -86,16 +89,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
   const connections = await openConnections(options, late.ledger);
   const { sql, changes, metrics, keyLocks } = connections;
-  const listeners = await openEventListeners({
-    list: () => listListeners(sql),
-    changes,
-    timers,
-  });
   const node = openNode(options, connections, {
     ...late,
     onPaymentDue: (id) => late.payments.get().due(id),
     onSubscriptionDue: (tenant, id) => late.subscriptions.get().due(tenant, id),
-    wants: (tenant, type) => listeners.wants(tenant, type),
+    ...(await openAsked(connections)),
   });
   const signing = await openSigning(options, sql);
   const redis = openRedis({ url: options.redisUrl, warn: connections.warn });
@@ -118,7 +116,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     eventStreams.open(),
   ]);
   await ledger.open();
-  const usageFolder = openUsageFolder(options);
+  const beside = [openUsageFolder(options), openAlertLooks(options, ledger)];
   const { payments, subscriptions, hints, reconciler } = business;
   const { auth, edge } = callers;
   return {
@@ -138,7 +136,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       await eventStreams.close();
-      const owing = [usageFolder, delivery, hints, reconciler, subscriptions, payments];
+      const owing = [...beside, delivery, hints, reconciler, subscriptions, payments];
       for (const part of [people.post, ...owing]) await part?.close();
       for (const open of [ledger, peers, auth, denials, changes, keyLocks, metrics])
         await open?.close();
@@ -216,6 +214,17 @@ async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
   const random = () => crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const invoiceLinks = openInvoiceLinks(secretsKey);
   return { secrets, newSigningSecret: () => newSigningSecret(random()), invoiceLinks };
+}
+
+/** What each decision on usage asks, without a promise: who hears of it, and which alerts there are. */
+async function openAsked({
+  sql,
+  changes,
+}: Connections): Promise<Pick<LedgerDeps, 'wants' | 'alertsOf'>> {
+  const listeners = await openEventListeners({ list: () => listListeners(sql), changes, timers });
+  const list = (organisationId: string | null) => listAlertsForAll(sql, organisationId);
+  const alerts = await openAlertBook({ list, changes, timers });
+  return { wants: (tenant, type) => listeners.wants(tenant, type), alertsOf: alerts.of };
 }
 
 function openMeters({ sql, changes }: Connections): MeterCatalogue {

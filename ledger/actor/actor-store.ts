@@ -33,9 +33,11 @@ export class ActorStore {
       timers,
       max: partOf(cacheBounds, 'customers'),
       load: async (ids) =>
-        (await storage.loadCustomers(ids)).map(
-          ({ customer, meters, billing }) => new Actor(customer, meters, billing),
-        ),
+        (await storage.loadCustomers(ids)).map(({ customer, meters, billing, alerts }) => {
+          const actor = new Actor(customer, meters, billing);
+          actor.learnAlerts(alerts);
+          return actor;
+        }),
     });
     this.payments = new ActorCache({
       slots,

@@ -1,10 +1,17 @@
 import { assert } from '../kernel/assert.ts';
+import { type CustomerAlerts, NO_ALERTS } from '../metering/alert.ts';
 import type { MeterEffects } from '../metering/meter-draft.ts';
 import type { Billing, SubscriptionEffects } from '../subscriptions/subscription.ts';
 import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../metering/meter.ts';
 import type { Seen } from '../metering/usage.ts';
 import { unwatched } from './actor-cache.ts';
-import { bytesOfCustomer, bytesOfState, bytesOfSubscription, MEMBER } from './weight.ts';
+import {
+  bytesOfAlerts,
+  bytesOfCustomer,
+  bytesOfState,
+  bytesOfSubscription,
+  MEMBER,
+} from './weight.ts';
 
 /** Members of unique meters that one actor remembers at most; more are asked of the store again. */
 const MEMBERS_MAX = 50_000;
@@ -48,6 +55,8 @@ export class Actor {
   dropped = false;
   /** What the next decision sees, and what the database has. */
   billing: { tentative: Billing; durable: Billing };
+  /** Its own, as last read. */
+  alerts: CustomerAlerts = NO_ALERTS;
   readonly #customerMeters = new Map<string, CustomerMeter>();
   /**
    * The one that was asked for last: most customers are asked about one meter, and a Map is slow to
@@ -87,6 +96,13 @@ export class Actor {
       this.#bytes += bytes;
     }
     this.#weighBilling();
+  }
+
+  /** Takes over what the store has of its own alerts. */
+  learnAlerts(alerts: CustomerAlerts): void {
+    const by = bytesOfAlerts(alerts) - bytesOfAlerts(this.alerts);
+    this.alerts = alerts;
+    if (by !== 0) this.#grow(by);
   }
 
   /** Whether it has a spend cap, in either version. */

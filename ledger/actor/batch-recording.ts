@@ -7,6 +7,7 @@
 import { decideUsage, missing } from '../metering/usage.ts';
 import { type BatchOutcome, type EventRefusal, STALE } from '../outcome.ts';
 import type { Actor } from './actor.ts';
+import { AlertBudget } from './alert-budget.ts';
 import { type Dedupe, type Deduped, dedupe, isFresh } from './dedupe.ts';
 import { RETRY, type Task } from './executor.ts';
 import { holdAgain, whileHeld } from './held-actors.ts';
@@ -139,6 +140,7 @@ async function recordFresh(
   if (task.isEmpty) return null;
   const outcome = await whileHeld(batch.all, () => session.executor.run(task));
   if (outcome.kind !== 'recorded') return outcome;
+  await task.alerts.lookAtRest(session);
   for (const [id, why] of outcome.refused) batch.refused.set(id, why);
   return null;
 }
@@ -157,6 +159,7 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   readonly #batch: Batch;
   readonly #isTrial: boolean;
   readonly op = 'recordAll';
+  alerts = new AlertBudget();
   /** Of the batch. */
   #fresh: readonly Keyed[];
 
@@ -187,8 +190,16 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   decide(memory: Memory): Recorded | BatchRefused | Lacking | typeof STALE {
     const items = this.#fresh;
     if (items.some(({ actor }) => actor.dropped)) return STALE;
-    const decided = decideBatch(this.#session, items, { memory, isPartial: this.#batch.isPartial });
-    if (this.#isTrial) memory.discard();
+    // It may be decided again.
+    this.alerts = new AlertBudget();
+    const decided = decideBatch(this.#session, items, {
+      memory,
+      isPartial: this.#batch.isPartial,
+      alerts: this.alerts,
+    });
+    if (!this.#isTrial) return decided;
+    this.alerts = new AlertBudget();
+    memory.discard();
     return decided;
   }
 
@@ -223,7 +234,11 @@ function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
 function decideBatch(
   session: OwnershipSession,
   items: readonly Keyed[],
-  { memory, isPartial }: { readonly memory: Memory; readonly isPartial: boolean },
+  {
+    memory,
+    isPartial,
+    alerts,
+  }: { readonly memory: Memory; readonly isPartial: boolean; readonly alerts: AlertBudget },
 ): Recorded | BatchRefused | Lacking {
   const lacking: Lacking['items'][number][] = [];
   const refused = new Map<string, EventRefusal>();
@@ -235,7 +250,7 @@ function decideBatch(
   for (const item of items) {
     if (item.head === null) before = applied;
     if (refused.has(eventOf(item))) continue;
-    const decided = decideItem(session, item);
+    const decided = decideItem(session, item, alerts);
     if ('refusal' in decided) {
       memory.discard(isPartial ? before : 0);
       if (!isPartial) return { kind: decided.refusal, index: item.index };
@@ -247,6 +262,7 @@ function decideBatch(
       const { context, before: state, effects, outcome, record } = decided;
       if (effects !== null) {
         memory.apply(item.actor, effects);
+        alerts.count(effects);
         applied += 1;
       }
       if (context.affords !== null) {
@@ -266,9 +282,13 @@ function decideBatch(
   return { kind: 'recorded', refused };
 }
 
-function decideItem({ contexts }: OwnershipSession, { actor, meter, request, id, head }: Keyed) {
+function decideItem(
+  { contexts }: OwnershipSession,
+  { actor, meter, request, id, head }: Keyed,
+  alerts: AlertBudget,
+) {
   if (!contexts.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
-  const context = contexts.ofMeter(actor, meter);
+  const context = alerts.contextOf(contexts.ofMeter(actor, meter));
   const state = contexts.stateOf(actor, meter);
   // The metadata of an event are written with its first meter only.
   const usage = { ...request, id, metadata: head === null ? request.metadata : null };

@@ -2,10 +2,13 @@ import { entitlementId, periodAccountId, usageAccountId } from '../kernel/derive
 import { METERS_KEPT_MAX } from '../limits.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
 import { advanced } from '../metering/advance.ts';
+import type { Alert, AlertsOf } from '../metering/alert.ts';
+import type { Alerts } from '../metering/alerts.ts';
 import { withReserved } from '../metering/capped.ts';
 import type { Affords, MeterContext } from '../metering/meter-draft.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';
+import type { Wants } from '../event.ts';
 import type { Ids, SharedClock } from '../ports.ts';
 import { type ClosedCosts, type MeterNow, Spending } from '../subscriptions/spend-cap.ts';
 import type { Billing } from '../subscriptions/subscription.ts';
@@ -20,6 +23,8 @@ type ContextsDeps = {
   readonly ids: Ids;
   readonly orgClock: SharedClock;
   readonly bounds: CustomerBounds;
+  readonly wants: Wants;
+  readonly alertsOf: AlertsOf;
   /** The number of this node's seat: the other sides of its transfers belong to it. */
   readonly node: number;
 };
@@ -66,6 +71,7 @@ export class Contexts {
       subscriptions,
       books: this.#booksOf(meter),
       affords: account.spendCap === null ? null : this.affordsOf(actor, meter, 'tentative'),
+      alerts: this.#alertsFor(actor, meter),
     };
   }
 
@@ -104,6 +110,15 @@ export class Contexts {
       meters.push({ meter, state: isNow ? state : advanced(this.ofMeter(actor, meter), state) });
     }
     return meters;
+  }
+
+  #alertsFor({ customer, alerts: own }: Actor, meter: Meter): Alerts | null {
+    const { alertsOf, wants } = this.#deps;
+    const ofAll = alertsOf(meter);
+    const ofOne = own.get(meter.id) ?? NONE;
+    if (ofAll.length === 0 && ofOne.length === 0) return null;
+    const all = ofOne.length === 0 ? ofAll : [...ofAll, ...ofOne];
+    return { all, hears: (type) => wants(customer, type), mayFire: true };
   }
 
   ofSubscriptions({ customer }: Actor): Omit<SubscriptionContext, 'spans'> {
@@ -148,3 +163,5 @@ export class Contexts {
     });
   }
 }
+
+const NONE: readonly Alert[] = [];

@@ -6,6 +6,7 @@
 import { type RecordOutcome, STALE } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import type { Actor } from './actor.ts';
+import { AlertBudget } from './alert-budget.ts';
 import { RETRY, type Task } from './executor.ts';
 import { holdAgain, whileHeld } from './held-actors.ts';
 import { Lacking } from './loader.ts';
@@ -31,6 +32,7 @@ export async function recordEach(
     await task.learn(keys.filter((key) => recent.has(key)));
     await task.learnFormer();
     const outcomes = await whileHeld(each, () => executor.run(task));
+    await task.alerts.lookAtRest(session);
     for (const key of keys) recent.add(key);
     return outcomes;
   });
@@ -38,6 +40,7 @@ export async function recordEach(
 
 class EachTask implements Task<readonly RecordOutcome[]> {
   readonly op = 'recordEach';
+  alerts = new AlertBudget();
   readonly size: UnitSize;
   readonly #session: OwnershipSession;
   readonly #items: readonly Each[];
@@ -73,6 +76,8 @@ class EachTask implements Task<readonly RecordOutcome[]> {
   }
 
   decide(memory: Memory): readonly RecordOutcome[] | Lacking | typeof STALE {
+    // It may be decided again.
+    this.alerts = new AlertBudget();
     const outcomes: RecordOutcome[] = [];
     const lacking: Lacking['items'][number][] = [];
     /** The items of this call that were decided, by their keys. */
@@ -114,11 +119,13 @@ class EachTask implements Task<readonly RecordOutcome[]> {
   ): RecordOutcome | Lacking | typeof STALE {
     const { actor, meter, request, id } = item;
     if (meter.aggregation !== 'last') {
-      return decideOne(this.#session, item, { usage: { ...request, id }, memory });
+      const usage = { ...request, id };
+      return decideOne(this.#session, item, { usage, memory, alerts: this.alerts });
     }
     const about = `${actor.id} ${meter.id}`;
     const eventAt = this.#timeAfter(latest.get(about), item);
-    const outcome = decideOne(this.#session, item, { usage: { ...request, id, eventAt }, memory });
+    const usage = { ...request, id, eventAt };
+    const outcome = decideOne(this.#session, item, { usage, memory, alerts: this.alerts });
     if (outcome !== STALE && 'record' in outcome) {
       latest.set(about, { at: outcome.record.eventAt, id });
     }

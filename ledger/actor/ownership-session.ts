@@ -1,4 +1,5 @@
 import { KeyedMutex } from '../kernel/keyed-mutex.ts';
+import type { AlertsOf } from '../metering/alert.ts';
 import type { CheckAnswer, Meter } from '../metering/meter.ts';
 import type { Wants } from '../event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -39,6 +40,8 @@ export type OwnershipSessionDeps = {
   readonly render: (answer: CheckAnswer, meter: Meter) => string;
   /** Called for each decision, so it is synchronous. */
   readonly wants: Wants;
+  /** As this node knows them; what it is told of is soon what the database has. */
+  readonly alertsOf: AlertsOf;
   readonly onFlush: JournalDeps['onFlush'];
 };
 

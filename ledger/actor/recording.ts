@@ -4,6 +4,7 @@ import { type Usage, decideUsage, missing } from '../metering/usage.ts';
 import { type RecordOutcome, STALE } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import type { Actor } from './actor.ts';
+import type { AlertBudget } from './alert-budget.ts';
 import { RETRY, type Task } from './executor.ts';
 import { Lacking } from './loader.ts';
 import { NotOwner } from './own-slots.ts';
@@ -135,7 +136,7 @@ class UsageTask implements Task<RecordOutcome> {
   }
 
   decide(memory: Memory): RecordOutcome | Lacking | typeof STALE {
-    return decideOne(this.#session, this.#item, { usage: this.#usage, memory });
+    return decideOne(this.#session, this.#item, { usage: this.#usage, memory, alerts: null });
   }
 }
 
@@ -143,17 +144,23 @@ class UsageTask implements Task<RecordOutcome> {
 export function decideOne(
   session: OwnershipSession,
   { actor, meter, request }: UsageItem,
-  { usage, memory }: { readonly usage: Usage; readonly memory: Memory },
+  {
+    usage,
+    memory,
+    alerts,
+  }: { readonly usage: Usage; readonly memory: Memory; readonly alerts: AlertBudget | null },
 ): RecordOutcome | Lacking | typeof STALE {
   const { contexts, deps } = session;
   if (actor.dropped) return STALE;
   if (!contexts.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
-  const context = contexts.ofMeter(actor, meter);
+  const own = contexts.ofMeter(actor, meter);
+  const context = alerts?.contextOf(own) ?? own;
   const state = contexts.stateOf(actor, meter);
   const part = missing(context, state, usage, actor.seen);
   if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (effects !== null) memory.apply(actor, effects);
+  alerts?.count(effects);
   if (context.affords !== null) {
     announceSpendCap(session, memory, { actor, meter }, { before: state, outcome });
   }

@@ -1,3 +1,4 @@
+import type { CustomerAlerts } from '../metering/alert.ts';
 import type { Customer, MeterState } from '../metering/meter.ts';
 import type { PaymentState } from '../payments/payment.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
@@ -18,6 +19,8 @@ const SUBSCRIPTION = 1700;
 const BILLED_USAGE = 700;
 const OPEN_INVOICE = 700;
 const ALLOWANCE = 700;
+const ALERT = 250;
+const FIRED = 150;
 const PAYMENT = 2500;
 const REFUND = 700;
 const DISPUTE = 900;
@@ -29,9 +32,16 @@ export function bytesOfCustomer({ externalId, email }: Customer): number {
   return ACTOR + textBytes(externalId) + textBytes(email);
 }
 
-export function bytesOfState({ grants, others, spans, reservations }: MeterState): number {
+export function bytesOfState(state: MeterState): number {
+  const { grants, others, spans, reservations, fired } = state;
   const kept = others.length * PERIOD + spans.length * SPAN + reservations.length * RESERVATION;
-  return HOLDING + grants.length * GRANT + kept;
+  return HOLDING + grants.length * GRANT + kept + fired.length * FIRED;
+}
+
+export function bytesOfAlerts(alerts: CustomerAlerts): number {
+  let bytes = 0;
+  for (const ofMeter of alerts.values()) bytes += PAIR + ofMeter.length * ALERT;
+  return bytes;
 }
 
 export function bytesOfSubscription({ signup, open, waiting, usage }: Subscription): number {

@@ -1,5 +1,6 @@
 import { assert, must } from '../kernel/assert.ts';
 import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
+import { lookAtAlert } from '../actor/alerts.ts';
 import { tick } from '../actor/alarms.ts';
 import {
   chargePayment,
@@ -56,6 +57,7 @@ const OPS = {
   upcomingInvoice,
   setSpendCap,
   findSpendCap,
+  lookAtAlert,
 } as const;
 
 /** Ops that may do something else when they run a second time. */

@@ -35,6 +35,7 @@ export function advance(draft: MeterDraft): void {
     const due = dueOf(draft.state);
     if (due > draft.context.now) return;
     stepAt(draft, due);
+    draft.settleAlerts(due);
     assert(dueOf(draft.state) >= due, 'time went backwards in an advance');
   }
 }
@@ -207,7 +208,8 @@ function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
   if (closing.start === at) {
     // It began in this millisecond, so only its end changes.
     assert(renewing.length === 0, 'a period begins with what renews then');
-    draft.change({ exhausted: false, current: { ...closing, end } });
+    draft.change({ current: { ...closing, end } });
+    draft.arm();
     return;
   }
   const carried = started.filter((grant) => grant.renewsAt !== at);
@@ -268,8 +270,8 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
     current: next,
     others: keepsClosed ? [...others, closed].sort((a, b) => a.start - b.start) : others,
     allocated: 0n,
-    exhausted: false,
   });
+  draft.arm();
 }
 
 /** Whether an event of this period may still arrive, or something of it is reserved. */

@@ -1,6 +1,8 @@
 import { iso } from '../kernel/iso.ts';
 import { assert } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
+import { isPercentage, PERCENT_SCALE } from './alert.ts';
+import { type Alerts, fireAlerts, recoverAlerts, type Telling } from './alerts.ts';
 import { type Grant, burn, burnOrder, leaderOf } from './grants.ts';
 import {
   type Customer,
@@ -37,6 +39,8 @@ export type MeterContext = {
   readonly books: { readonly usage: string; readonly grants: string };
   /** null where the customer has no spend cap. */
   readonly affords: Affords | null;
+  /** null where the meter has no alerts for this customer. */
+  readonly alerts: Alerts | null;
 };
 
 /**
@@ -86,6 +90,9 @@ export class MeterDraft {
   readonly transfers: Transfer[] = [];
   state: MeterState;
   #stateChanged = false;
+  #isArmed = false;
+  /** Before the first use of the current period; null without one, and where there are no alerts. */
+  #beforeUse: MeterState | null = null;
   readonly #periods: PeriodChange[] = [];
   #grants: Map<string, Grant> | null = null;
   #members: CountedMember[] | null = null;
@@ -111,6 +118,8 @@ export class MeterDraft {
     assert(after.consumed === (after.aggregate > 0n ? after.aggregate : 0n), 'I4: the floor');
     this.#periods.push({ before, after });
     if (this.state.current.accountId === after.accountId) {
+      const isUse = after.consumed > before.consumed || after.reserved > before.reserved;
+      if (this.context.alerts !== null && isUse) this.#beforeUse ??= this.state;
       this.state = { ...this.state, current: after };
       return after;
     }
@@ -259,7 +268,20 @@ export class MeterDraft {
         expiresAt: iso(grant.expiresAt),
       },
     );
+    this.arm();
+  }
+
+  /** After a grant, and in a new period, what was announced may be announced again. */
+  arm(): void {
+    this.#isArmed = true;
     this.change({ exhausted: false });
+  }
+
+  /** Takes back alerts, where something since the last time may have led back from them. */
+  settleAlerts(at: number): void {
+    if (!this.#isArmed) return;
+    this.#isArmed = false;
+    recoverAlerts(this, at);
   }
 
   /** `entitlement.exhausted`, once for each crossing. */
@@ -279,6 +301,32 @@ export class MeterDraft {
     this.change({ exhausted: true });
   }
 
+  /** Returns the id of the event. */
+  announceAlert(
+    type: 'alert.triggered' | 'alert.recovered',
+    { alert, at, level, more }: Telling,
+  ): string {
+    const { scale } = this.context.meter;
+    const { consumed, reserved } = this.state.current;
+    const limit = level?.limit ?? null;
+    return this.#event(
+      type,
+      { at, by: leaderOf(this.state.grants) },
+      {
+        alertId: alert.id,
+        alertType: alert.type,
+        threshold: quantityNumber(
+          alert.threshold,
+          isPercentage(alert.type) ? PERCENT_SCALE : scale,
+        ),
+        consumed: quantityNumber(consumed, scale),
+        limit: limit === null ? null : quantityNumber(limit, scale),
+        balance: limit === null ? null : quantityNumber(limit - consumed - reserved, scale),
+        ...more,
+      },
+    );
+  }
+
   /** `customer.spend_cap_reached`, in the period of the subscription whose usage it was. */
   announceSpendCap(
     { start, end }: { readonly start: number; readonly end: number },
@@ -291,20 +339,24 @@ export class MeterDraft {
     );
   }
 
-  /** `by`: the grant that caused it. For a grant of a subscription, what caused that grant. */
+  /**
+   * `by`: the grant that caused it. For a grant of a subscription, what caused that grant. Returns
+   * the id of the event.
+   */
   #event(
     type: LedgerEvent['type'],
     { at, by }: { readonly at: number; readonly by: Grant | null },
     data: Record<string, unknown>,
-  ): void {
+  ): string {
     const { customer, meter, ids, subscriptions } = this.context;
     const subscription = subscriptions.get(by?.subscriptionId ?? '');
     const timestamp = Math.max(at, this.state.eventAt + 1);
     const sequence = this.state.sequence + 1n;
     const { periodStart, periodEnd } = snapshotOf(this.state);
+    const id = ids.next();
     this.#events ??= [];
     this.#events.push({
-      id: ids.next(),
+      id,
       type,
       objectType: 'ENTITLEMENT',
       objectId: this.state.entitlementId,
@@ -325,10 +377,13 @@ export class MeterDraft {
       },
     });
     this.change({ sequence, eventAt: timestamp });
+    return id;
   }
 
-  /** The finished effects. The next due time is computed here, once. */
+  /** The finished effects. Alerts and the next due time are settled here, once. */
   effects(): MeterEffects {
+    this.settleAlerts(this.context.now);
+    if (this.#beforeUse !== null) fireAlerts(this, this.#beforeUse);
     if (this.#stateChanged) {
       const nextDue = dueOf(this.state);
       this.state = { ...this.state, nextDue };

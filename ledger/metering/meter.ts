@@ -53,6 +53,13 @@ export type Period = Mark & {
   readonly updatedAt: number;
 };
 
+/** An alert that has fired, and was not taken back since. */
+export type FiredAlert = {
+  readonly id: string;
+  /** The event that told of it; null where no endpoint would have heard it. */
+  readonly eventId: string | null;
+};
+
 export type MeterState = {
   readonly meterId: string;
   /** The object that this meter's events are about. */
@@ -80,6 +87,8 @@ export type MeterState = {
   readonly everExpired: boolean;
   /** Whether this crossing was announced; armed again by a grant or a new period. */
   readonly exhausted: boolean;
+  /** Alerts that have fired and were not taken back; ids of deleted ones, too, for a while. */
+  readonly fired: readonly FiredAlert[];
   readonly sequence: bigint;
   readonly eventAt: number;
   /** When time alone next changes something; Infinity for never. */
@@ -138,6 +147,7 @@ export function emptyMeterState(
     firstGrantAt: null,
     everExpired: false,
     exhausted: false,
+    fired: [],
     sequence: 0n,
     eventAt: 0,
     nextDue: Infinity,

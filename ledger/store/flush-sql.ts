@@ -152,7 +152,7 @@ const RARE = `,
   ),
   stated AS (
     INSERT INTO customer_meters AS c (${namesOf(STATE_COLUMNS)})
-    SELECT ${namesOf(STATE_COLUMNS, 'r.')} FROM ${rowsOf('flush_customer_meters')}
+    SELECT ${namesOf(STATE_COLUMNS, 'r.')} FROM ${rowsOf('flush_meter_states')}
     ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET ${assignments(STATE_COLUMNS, 'excluded', 'c')}
   ),
   armed AS (

@@ -19,6 +19,8 @@ import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
 import { NO_BILLING } from '../subscriptions/subscription.ts';
 import type { Bigints } from './bigints.ts';
 import type { RowOf } from './columns.ts';
+import { NO_ALERTS } from '../metering/alert.ts';
+import { loadAlerts } from './load-alerts.ts';
 import { type ReservationJson, reservationJson, reservationOf } from './load-reservations.ts';
 import { type SpanJson, spanOf } from './load-spans.ts';
 import { type UsagePriceRow, usagePriceOf } from './usage-price-row.ts';
@@ -45,7 +47,7 @@ export async function loadCustomers(
   ids: readonly string[],
 ): Promise<LoadedCustomer[]> {
   const slots = ids.map(deps.slotOf);
-  const [customers, states, grants, periods, billing] = await Promise.all([
+  const [customers, states, grants, periods, billing, alerts] = await Promise.all([
     identifyCustomers(sql, deps.slotOf, ids),
     sql<StateRow[]>`
       select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, (
@@ -72,6 +74,7 @@ export async function loadCustomers(
       where a.period_start >= coalesce(c.period_start, 'epoch') or b.debits_pending > 0
       order by a.period_start`,
     loadBilling(sql, { slots, ids }),
+    loadAlerts(sql, ids),
   ]);
   const statesOf = Map.groupBy(states, (row) => row.customer_id);
   const grantsOf = Map.groupBy(grants, (row) => row.customer_id);
@@ -91,7 +94,12 @@ export async function loadCustomers(
       meter,
       state: meterState(rows, deps.ids, { customerId: id, meterId: meter.id }),
     }));
-    return { customer, meters, billing: billing.get(id) ?? NO_BILLING };
+    return {
+      customer,
+      meters,
+      billing: billing.get(id) ?? NO_BILLING,
+      alerts: alerts.get(id) ?? NO_ALERTS,
+    };
   });
 }
 
@@ -146,6 +154,7 @@ function meterState(
     firstGrantAt: row.first_grant_at?.getTime() ?? null,
     everExpired: row.ever_expired,
     exhausted: row.exhausted,
+    fired: row.fired,
     sequence: row.sequence,
     eventAt: row.event_at.getTime(),
     reservations,

@@ -104,6 +104,7 @@ export const STATE_COLUMNS = {
   exhausted: replaced('boolean', ({ state }) => state.exhausted),
   sequence: replaced('bigint', ({ state }) => state.sequence),
   event_at: replaced('time', ({ state }) => state.eventAt),
+  fired: replaced('jsonb', ({ state }) => state.fired),
 } as const satisfies RowColumns<StateRow>;
 
 /** An alarm. `dueAt` is null where it is to be deleted. */

@@ -22,9 +22,11 @@ import {
 } from './nodes.ts';
 import { isOutage, kindOf } from './outages.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
+import { loadAlerts } from './load-alerts.ts';
 import { findReservation } from './load-reservations.ts';
 import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
+import { NO_ALERTS } from '../metering/alert.ts';
 import type { Bigints } from './bigints.ts';
 
 export type PostgresStorageDeps = {
@@ -108,6 +110,8 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     resolveCustomers: (keys) => reader.ask((sql) => resolveCustomers(sql, keys)),
     loadHistory: (key, since) => reader.ask((sql) => loadHistory(sql, key, since)),
     loadMembers: (account, members) => reader.ask((sql) => loadMembers(sql, account, members)),
+    loadAlerts: async (id) =>
+      (await reader.ask((sql) => loadAlerts(sql, [id]))).get(id) ?? NO_ALERTS,
     usedIds: (ids) => reader.ask((sql) => usedIds(sql, ids)),
     findUsage: (ids) => reader.ask((sql) => findUsage(sql, ids)),
     findFormerUsage: (ids) => reader.ask((sql) => findFormerUsage(sql, ids)),

@@ -67,6 +67,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   updateCustomer: { before: 'getCustomer' },
   putSpendCap: { before: 'getSpendCap', idOf: 'path' },
   deleteSpendCap: { before: 'getSpendCap', idOf: 'path' },
+  deleteAlert: { before: 'getAlert' },
   checkEntitlement: USAGE,
   checkEntitlements: { object: 'usage' },
   trackUsage: USAGE,

@@ -61,5 +61,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'entitlement.exhausted': true,
   'usage.recorded': true,
   'customer.spend_cap_reached': true,
+  'alert.triggered': true,
+  'alert.recovered': true,
   'payment.disputed': true,
 };

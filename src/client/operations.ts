@@ -73,6 +73,22 @@ export const OPERATIONS = {
   listDecisions: { method: 'GET', path: '/decisions', keyed: false, params: 'query' },
   getUsage: { method: 'GET', path: '/usage', keyed: false, params: 'query' },
   listUsageEvents: { method: 'GET', path: '/usage/events', keyed: false, params: 'query' },
+  createAlert: { method: 'POST', path: '/alerts', keyed: true, params: 'body' },
+  listAlerts: { method: 'GET', path: '/alerts', keyed: false, params: 'query', list: true },
+  getAlert: { method: 'GET', path: '/alerts/{id}', keyed: false, params: 'none' },
+  deleteAlert: {
+    method: 'DELETE',
+    path: '/alerts/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
+  listCustomerAlerts: {
+    method: 'GET',
+    path: '/customers/{id}/alerts',
+    keyed: false,
+    params: 'query',
+  },
   createProduct: { method: 'POST', path: '/products', keyed: true, params: 'body' },
   listProducts: { method: 'GET', path: '/products', keyed: false, params: 'query', list: true },
   getProduct: { method: 'GET', path: '/products/{id}', keyed: false, params: 'none' },
@@ -496,4 +512,4 @@ export const STATUS_OF: Readonly<Record<ErrorType, number>> = {
 };
 
 /** The fields whose own fields callers name. */
-export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set(['before', 'after', 'metadata']);
+export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set(['metadata', 'before', 'after']);

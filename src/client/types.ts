@@ -247,6 +247,45 @@ export type Operations = {
    */
   listUsageEvents: { args: [params?: ListUsageEventsQuery]; answer: UsageEvents };
   /**
+   * Make an alert for a threshold of usage
+   *
+   * Of one customer, or without one for each customer, also those who come later. The event
+   * `alert.triggered` is written with the usage that reaches the threshold, or the
+   * reservation: once for each crossing, and one for each threshold that a call jumps over. A
+   * grant or a new period that leads back from it is told as `alert.recovered` and arms the
+   * alert again; a correction does neither, and nor does late usage of a period that is over.
+   * Whoever is past the threshold already is told once with `initial: true`: the one customer
+   * before this answer, of each customer within a minute. Both events are written only where a
+   * webhook endpoint names them or has `*`.
+   *
+   * An alert never changes: delete it and make another. The same one again, with this type and
+   * threshold for the same customer or for each, is 409 `conflict`. How many a feature has for
+   * each customer, and a customer of its own, is bounded (`LIMIT_ALERTS_…`); beyond it 409
+   * `conflict`. With its meter an alert is deleted. What products give as a boolean feature
+   * has no alerts: 400.
+   */
+  createAlert: { args: [params: AlertCreate]; answer: Alert };
+  /** List alerts, newest first */
+  listAlerts: { args: [params?: ListAlertsQuery]; item: Alert };
+  /** Get an alert */
+  getAlert: { args: [id: string]; answer: Alert };
+  /**
+   * Delete an alert
+   *
+   * Nothing is told of it any more: what has fired is not told as recovered.
+   */
+  deleteAlert: { args: [id: string]; answer: void };
+  /**
+   * What alerts a customer has, and which have fired
+   *
+   * Its own, and those for each customer of the features that it was granted or has used. By
+   * feature, then in the order in which usage reaches them.
+   */
+  listCustomerAlerts: {
+    args: [id: string, params?: ListCustomerAlertsQuery];
+    answer: CustomerAlerts;
+  };
+  /**
    * Create a product, with its prices
    *
    * Without a slug it gets one from its name.
@@ -620,8 +659,8 @@ export type Operations = {
    *
    * Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of
    * that. They come in the order in which they were committed, each once. Samples for a
-   * webhook endpoint are not among them, and `usage.recorded` and `customer.spend_cap_reached`
-   * are where an endpoint subscribes to them.
+   * webhook endpoint are not among them, and `usage.recorded`, `customer.spend_cap_reached`,
+   * `alert.triggered` and `alert.recovered` are where an endpoint subscribes to them.
    *
    * It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any
    * node; without either it begins now. An id that is unknown, of another mode, or no longer
@@ -1029,6 +1068,27 @@ export type ListUsageEventsQuery = {
   limit?: number;
 };
 
+export type ListAlertsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  /** The slug of the meter. */
+  featureKey?: string;
+  /** Its own alerts. Those for each customer are not among them. */
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+};
+
+export type ListCustomerAlertsQuery = {
+  /** The slug of the meter. */
+  featureKey?: string;
+};
+
 export type ListProductsQuery = {
   limit?: number;
   offset?: number;
@@ -1325,6 +1385,134 @@ export type ListCustomFieldsQuery = {
 
 /** How the events of a period become its consumption. */
 export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
+
+export type Alert = {
+  id: string;
+  meterId: string;
+  featureKey: string;
+  customerId: string | null;
+  externalCustomerId: string | null;
+  type: AlertType;
+  /**
+   * In units of the meter, or for the two percentages in percent with at most four decimals.
+   * Above 0 for usage, percentages up to 1000; from 0 on for what is left, percentages up to
+   * 100.
+   */
+  threshold: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type AlertCreate = {
+  /** The slug of the meter. */
+  featureKey: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  type: AlertType;
+  /**
+   * In units of the meter, or for the two percentages in percent with at most four decimals.
+   * Above 0 for usage, percentages up to 1000; from 0 on for what is left, percentages up to
+   * 100.
+   */
+  threshold: number | string;
+};
+
+export type AlertRecoveredData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'alert.recovered';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  metadata: Metadata;
+  alertId: string;
+  alertType: AlertType;
+  /** In units of the meter, or for a percentage in percent. */
+  threshold: number;
+  consumed: number;
+  limit: number | null;
+  balance: number | null;
+  periodStart: string | null;
+  periodEnd: string | null;
+};
+
+export type AlertRecoveredEvent = {
+  id: string;
+  type: 'alert.recovered';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: AlertRecoveredData;
+};
+
+export type AlertTriggeredData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'alert.triggered';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  metadata: Metadata;
+  alertId: string;
+  alertType: AlertType;
+  /** In units of the meter, or for a percentage in percent. */
+  threshold: number;
+  consumed: number;
+  limit: number | null;
+  balance: number | null;
+  periodStart: string | null;
+  periodEnd: string | null;
+  /**
+   * Whether the customer was past it before: when the alert was made, or by something else
+   * than usage.
+   */
+  initial: boolean;
+};
+
+export type AlertTriggeredEvent = {
+  id: string;
+  type: 'alert.triggered';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: AlertTriggeredData;
+};
+
+/**
+ * `usage`: `consumed` is at the threshold or above it. `usage_percentage`: so many percent
+ * of `limit` are consumed, or more. `remaining`: what is left (`max(0, balance)`,
+ * reservations taken off) is at the threshold or below it. `remaining_percentage`: so many
+ * percent of `limit` are left, or less. Of a limit of 0 there is no percentage, and an
+ * unlimited feature reaches no threshold.
+ */
+export type AlertType = 'usage' | 'usage_percentage' | 'remaining' | 'remaining_percentage';
 
 export type AmountByHour = {
   /** A decimal, with exactly the decimals of its currency. Negative where more was refunded. */
@@ -1777,6 +1965,29 @@ export type Customer = {
   updatedAt: string;
 };
 
+export type CustomerAlert = {
+  id: string;
+  meterId: string;
+  featureKey: string;
+  customerId: string | null;
+  externalCustomerId: string | null;
+  type: AlertType;
+  /**
+   * In units of the meter, or for the two percentages in percent with at most four decimals.
+   * Above 0 for usage, percentages up to 1000; from 0 on for what is left, percentages up to
+   * 100.
+   */
+  threshold: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** Whether it has fired, and no grant or new period has led back from it. */
+  triggered: boolean;
+};
+
+export type CustomerAlerts = {
+  data: CustomerAlert[];
+};
+
 export type CustomerChange = {
   email?: string | null;
   name?: string | null;
@@ -2089,8 +2300,8 @@ export type Endpoint = {
    */
   url: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded and
-   * customer.spend_cap_reached.
+   * `["*"]` for all of them. Omitted: every type but usage.recorded,
+   * customer.spend_cap_reached, alert.triggered, alert.recovered.
    */
   eventTypes: SubscribedType[];
   description: string | null;
@@ -2114,8 +2325,8 @@ export type EndpointChange = {
    */
   url?: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded and
-   * customer.spend_cap_reached.
+   * `["*"]` for all of them. Omitted: every type but usage.recorded,
+   * customer.spend_cap_reached, alert.triggered, alert.recovered.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string | null;
@@ -2129,8 +2340,8 @@ export type EndpointCreate = {
    */
   url: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded and
-   * customer.spend_cap_reached.
+   * `["*"]` for all of them. Omitted: every type but usage.recorded,
+   * customer.spend_cap_reached, alert.triggered, alert.recovered.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string;
@@ -2147,8 +2358,8 @@ export type EndpointWithSecret = {
    */
   url: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded and
-   * customer.spend_cap_reached.
+   * `["*"]` for all of them. Omitted: every type but usage.recorded,
+   * customer.spend_cap_reached, alert.triggered, alert.recovered.
    */
   eventTypes: SubscribedType[];
   description: string | null;
@@ -2330,7 +2541,9 @@ export type Event =
   | EntitlementExhaustedEvent
   | UsageRecordedEvent
   | CustomerSpendCapReachedEvent
-  | PaymentDisputedEvent;
+  | PaymentDisputedEvent
+  | AlertTriggeredEvent
+  | AlertRecoveredEvent;
 
 export type EventType =
   | 'payment.succeeded'
@@ -2358,7 +2571,9 @@ export type EventType =
   | 'entitlement.exhausted'
   | 'usage.recorded'
   | 'customer.spend_cap_reached'
-  | 'payment.disputed';
+  | 'payment.disputed'
+  | 'alert.triggered'
+  | 'alert.recovered';
 
 export type FailureCode =
   | 'card_declined'
@@ -3833,7 +4048,9 @@ export type SubscribedType =
   | 'entitlement.exhausted'
   | 'usage.recorded'
   | 'customer.spend_cap_reached'
-  | 'payment.disputed';
+  | 'payment.disputed'
+  | 'alert.triggered'
+  | 'alert.recovered';
 
 export type Subscription = {
   id: string;

@@ -28,6 +28,8 @@ CREATE TYPE flush_disputes AS (slot smallint, id uuid, payment_id uuid, organisa
 -- `new_sandbox_charges` is that of the release before, whose nodes may still write with it.
 CREATE TYPE new_sandbox_charges_2 AS (key text, status text, next_status text, next_at timestamptz, amount bigint, currency text, method jsonb, expiry jsonb, refunds text, dispute text, dispute_ends_at timestamptz, failure_code text, failure_message text, return_url text, mandate text, off_session text, created_at timestamptz);
 CREATE TYPE flush_reservations AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, parts jsonb);
+-- In place of flush_customer_meters, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_meter_states AS (slot smallint, customer_id uuid, meter_id uuid, period_start timestamptz, period_end timestamptz, allocated bigint, first_grant_at timestamptz, ever_expired boolean, exhausted boolean, sequence bigint, event_at timestamptz, fired jsonb);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -238,6 +240,7 @@ CREATE TABLE customer_meters (
   exhausted boolean NOT NULL,
   sequence bigint NOT NULL,
   event_at timestamptz NOT NULL,
+  fired jsonb DEFAULT '[]'::jsonb NOT NULL,
   CONSTRAINT customer_meters_pkey PRIMARY KEY (slot, customer_id, meter_id)
 ) WITH (fillfactor=70);
 
@@ -1822,6 +1825,37 @@ CREATE TABLE reservations (
 ) WITH (fillfactor=70);
 CREATE UNIQUE INDEX reservations_by_id ON reservations (id);
 CREATE INDEX reservations_open ON reservations (customer_id, meter_id) WHERE status = 'open'::text;
+
+-- Alerts: thresholds of a meter that a merchant wants to hear of.
+CREATE TABLE alerts (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  meter_id uuid NOT NULL,
+  -- Null: for each customer.
+  customer_id uuid,
+  type text NOT NULL,
+  -- Scaled: a quantity like the meter's, a percentage with four decimals.
+  threshold bigint NOT NULL,
+  created_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  -- By the wall clock: when the customers are to be looked at next, or the actor of the customer is to be told that it was deleted.
+  -- Null: that is done.
+  look_at timestamptz,
+  -- Of one for each customer: the last that was looked at.
+  looked_through uuid,
+  CONSTRAINT alerts_pkey PRIMARY KEY (id),
+  CONSTRAINT alerts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  CONSTRAINT alerts_meter_id_fkey FOREIGN KEY (meter_id) REFERENCES meters(id),
+  CONSTRAINT alerts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT alerts_threshold_not_negative CHECK (threshold >= 0),
+  CONSTRAINT alerts_type_known CHECK (type = ANY (ARRAY['usage'::text, 'usage_percentage'::text, 'remaining'::text, 'remaining_percentage'::text]))
+);
+CREATE INDEX alerts_for_all ON alerts (organisation_id) WHERE customer_id IS NULL AND deleted_at IS NULL;
+CREATE INDEX alerts_listed ON alerts (organisation_id, mode, id) WHERE deleted_at IS NULL;
+CREATE INDEX alerts_of_customer ON alerts (customer_id, id) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
+CREATE UNIQUE INDEX alerts_once ON alerts (meter_id, customer_id, type, threshold) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
+CREATE INDEX alerts_to_look_at ON alerts (look_at) WHERE look_at IS NOT NULL;
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

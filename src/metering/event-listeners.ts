@@ -92,10 +92,7 @@ class Listeners implements EventListeners, Subscriber {
               .map((one) => one.organisationId),
           );
         const both = (type: HeardEvent) => ({ test: of(type, 'test'), live: of(type, 'live') });
-        this.#known = {
-          'usage.recorded': both('usage.recorded'),
-          'customer.spend_cap_reached': both('customer.spend_cap_reached'),
-        };
+        this.#known = Object.fromEntries(HEARD_EVENTS.map((type) => [type, both(type)])) as Known;
       } catch {
         this.#known = null;
         // Without changes coming in this is not asked either; `reset` follows when they come again.

@@ -6,6 +6,7 @@
 // Holds: an organisation's things are counted for each of its modes. A bound that other code relies
 // on (`atMost`) may be lowered, but not raised and not switched off; every other one is off at 0.
 import {
+  ALERTS_PER_METER_MAX,
   ANNOTATIONS_PER_OBJECT_MAX,
   ENTITLEMENTS_PER_PRODUCT_MAX,
   GRANTS_LIVE_MAX,
@@ -55,6 +56,10 @@ export const BOUNDS = {
   grantsPerCustomerMeter:  { variable: 'LIMIT_GRANTS_PER_CUSTOMER_METER', byDefault: GRANTS_LIVE_MAX, atMost: GRANTS_LIVE_MAX,
                              whose: 'a customer', what: 'live and scheduled grants of one feature' },
   subscriptionsPerCustomer: { variable: 'LIMIT_SUBSCRIPTIONS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'live subscriptions' },
+  alertsPerMeter:          { variable: 'LIMIT_ALERTS_PER_METER', byDefault: ALERTS_PER_METER_MAX, atMost: ALERTS_PER_METER_MAX,
+                             whose: 'a feature', what: 'alerts for each customer' },
+  alertsPerCustomerMeter:  { variable: 'LIMIT_ALERTS_PER_CUSTOMER_METER', byDefault: ALERTS_PER_METER_MAX, atMost: ALERTS_PER_METER_MAX,
+                             whose: 'a customer', what: 'alerts of its own on one feature' },
   portalTokensPerCustomer: { variable: 'LIMIT_PORTAL_TOKENS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'portal tokens that open' },
   eventStreams:            { variable: 'LIMIT_EVENT_STREAMS', byDefault: 1000, whose: 'an organisation', what: 'open streams of events on a node' },
   apiKeys:                 { variable: 'LIMIT_API_KEYS', byDefault: 100, whose: 'an organisation or a group', what: 'API keys' },

@@ -31,6 +31,8 @@ export const EVENT_TYPES = [
   'usage.recorded',
   'customer.spend_cap_reached',
   'payment.disputed',
+  'alert.triggered',
+  'alert.recovered',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -4,6 +4,7 @@ import type { Aggregation, Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { deleteAlertsOfMeter } from './alerts.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
 import { isUuid } from './uuid.ts';
@@ -196,6 +197,7 @@ export async function deleteMeter(
       or exists (select from usage_prices where meter_id = ${id} and status = 'active')
       or exists (select from grants where meter_id = ${id} and ended_at is null) as "isUsed"`;
   if (uses?.isUsed === true) return 'in_use';
+  await deleteAlertsOfMeter(sql, scope, { meterId: id, at: new Date(now) });
   await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;
   await notifyChange(sql, 'meter', scope.organisationId);
   return 'deleted';

@@ -25,6 +25,7 @@ const BY_TIME: By = { column: 'created_at', type: 'timestamptz' };
  * the order.
  */
 const LISTS = {
+  alerts: { table: 'alerts', by: null },
   annotations: { table: 'annotations', by: null },
   apiKeys: { table: 'api_keys', by: null },
   auditLog: { table: 'audit_log', by: { column: 'at', type: 'timestamptz' } },

@@ -49,7 +49,7 @@ export function openNode(
     ledger: late,
     testClocks,
     ...callbacks
-  }: Pick<LedgerDeps, 'onPaymentDue' | 'onSubscriptionDue' | 'wants'> & {
+  }: Pick<LedgerDeps, 'onPaymentDue' | 'onSubscriptionDue' | 'wants' | 'alertsOf'> & {
     readonly ledger: Late<Ledger>;
     readonly testClocks: Late<TestClocks>;
   },

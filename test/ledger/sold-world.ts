@@ -2,6 +2,7 @@
 // memory, with a clock that the test turns. Charges are answered at once.
 import { Ledger } from '../../ledger/ledger.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
+import { NO_ALERTS } from '../../ledger/metering/alert.ts';
 import type { Aggregation, Meter } from '../../ledger/metering/meter.ts';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
 import type { Storage } from '../../ledger/storage.ts';
@@ -93,6 +94,7 @@ export class SoldWorld {
       cacheBounds: { actors: 100, bytes: Infinity },
       render: () => '',
       wants: () => false,
+      alertsOf: () => [],
       onFlush: () => undefined,
       onTold: () => undefined,
       onPaymentDue: () => Promise.resolve(),
@@ -259,6 +261,7 @@ function storageOf(db: Database): Storage {
     loadHistory: async (key, since) => reads.history(db, key, since),
     loadMembers: async ({ accountId }, members) =>
       members.filter((member) => db.members.has(`${accountId} ${member}`)),
+    loadAlerts: async () => NO_ALERTS,
     findUsage: async (wanted) => reads.usage(db, wanted),
     findFormerUsage: async () => [],
     usedIds: async (wanted) => wanted.filter((id) => db.byId.has(id)),

@@ -10,6 +10,7 @@ import { decideGrant, decideVoid } from '../../ledger/metering/grant-decisions.t
 import { advanced, decideTick } from '../../ledger/metering/advance.ts';
 import { checkCapped } from '../../ledger/metering/capped.ts';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
+import type { Alerts } from '../../ledger/metering/alerts.ts';
 import type { Affords, MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import type { Grant, Suspension } from '../../ledger/metering/grants.ts';
@@ -89,6 +90,7 @@ export class World {
   /** Those of the customer that have not ended. */
   readonly subscriptions = new Map<string, Began>();
   affords: Affords | null = null;
+  alerts: Alerts | null = null;
   readonly ids = readableIds();
   readonly meter: Meter;
   readonly customer = {
@@ -129,7 +131,7 @@ export class World {
   }
 
   get context(): MeterContext {
-    const { customer, meter, now, ids, affords } = this;
+    const { customer, meter, now, ids, affords, alerts } = this;
     return {
       customer,
       meter,
@@ -139,6 +141,7 @@ export class World {
       subscriptions: this.subscriptions,
       books: { usage: 'usage', grants: 'grants' },
       affords,
+      alerts,
     };
   }
 

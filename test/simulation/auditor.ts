@@ -4,6 +4,7 @@
 // choice. So each row of the database belongs to one operation that a client wanted, and the rows
 // are in the order of execution.
 import type { Fence } from '../../ledger/storage.ts';
+import { alertProblems } from './alerts.ts';
 import { POISONED } from './hard.ts';
 import { type Database, type Written, totalsOf } from './database.ts';
 
@@ -118,6 +119,7 @@ export class Auditor {
   close(db: Database): void {
     const rows = db.transfers.values().sort((a, b) => a.order - b.order);
     this.#checkFold(db, rows);
+    for (const problem of alertProblems(db)) this.report(problem);
     const ofAccount = new Map<string, Row[]>();
     const counts = new Map<string, number>();
     for (const written of rows) {

@@ -14,7 +14,7 @@ import type {
 } from '../../ledger/storage.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { SLOTS } from '../../ledger/limits.ts';
-import type { Customer, Meter, Period } from '../../ledger/metering/meter.ts';
+import type { Customer, Meter, MeterState, Period } from '../../ledger/metering/meter.ts';
 import type { Dispute, Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import type { InvoiceDraft, PaymentOrder } from '../../ledger/subscriptions/subscription.ts';
@@ -91,6 +91,7 @@ export type StateColumns = {
   readonly firstGrantAt: number | null;
   readonly everExpired: boolean;
   readonly exhausted: boolean;
+  readonly fired: MeterState['fired'];
   readonly sequence: bigint;
   readonly eventAt: number;
 };

@@ -1,5 +1,6 @@
 // The `Storage` port of one process: its connections to the database, which may be slow, be cut, or
 // end while an answer is in flight.
+import { NO_ALERTS } from '../../ledger/metering/alert.ts';
 import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storage.ts';
 import type { Database } from './database.ts';
 import { flush } from './flush.ts';
@@ -93,6 +94,7 @@ export function diskOf(
     loadHistory: (key, since) => ask(() => reads.history(server.db, key, since)),
     loadMembers: ({ accountId }, members) =>
       ask(() => members.filter((member) => server.db.members.has(`${accountId} ${member}`))),
+    loadAlerts: () => Promise.resolve(NO_ALERTS),
     findUsage: (ids) => ask(() => reads.usage(server.db, ids)),
     findFormerUsage: () => Promise.resolve([]),
     usedIds: (ids) => ask(() => ids.filter((id) => server.db.byId.has(id))),

@@ -167,13 +167,13 @@ function writeCustomers(db: Database, rows: FlushRows): void {
 }
 
 function writeState(db: Database, { customer, state }: StateRow): void {
-  const { meterId, current, allocated, firstGrantAt, everExpired, exhausted } = state;
+  const { meterId, current, allocated, firstGrantAt, everExpired, exhausted, fired } = state;
   const { sequence, eventAt, nextDue } = state;
   const { start, end } = current;
   const key = { customerId: customer.id, meterId, start };
   demand(current.accountId === periodAccountId(ids, key), 'a period has its own account');
   const events = { sequence, eventAt };
-  const flags = { allocated, firstGrantAt, everExpired, exhausted };
+  const flags = { allocated, firstGrantAt, everExpired, exhausted, fired };
   db.states.set(`${customer.id} ${meterId}`, {
     customer,
     meterId,

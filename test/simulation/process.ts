@@ -1,5 +1,6 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or freeze
 // at any moment.
+import { SIMULATED_ALERTS } from './alerts.ts';
 import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
 import type { CacheBounds } from '../../ledger/actor/actor-cache.ts';
 import { Ledger } from '../../ledger/ledger.ts';
@@ -97,7 +98,8 @@ export class Process {
       cacheBounds: deps.room,
       bounds: { meters: Infinity, grantsPerMeter: 1000, subscriptions: Infinity },
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
-      wants: () => deps.wantsUsage,
+      wants: (_tenant, type) => type !== 'usage.recorded' || deps.wantsUsage,
+      alertsOf: () => SIMULATED_ALERTS,
       onPaymentDue: (id) => settlePayment(this.ledger, id),
       onSubscriptionDue: async (_tenant, { customerId, id }) => {
         await this.ledger.subscriptions.command(customerId, id, { kind: 'tick' });

@@ -1,6 +1,7 @@
 // The ledger's reads, as ledger/storage.ts promises them. Each function is one query with one
 // snapshot. What takes several queries in production takes several here (`Loading`), and other
 // writes may come in between.
+import { NO_ALERTS } from '../../ledger/metering/alert.ts';
 import { type Grant, burnOrder } from '../../ledger/metering/grants.ts';
 import {
   type Customer,
@@ -87,7 +88,8 @@ export class CustomerLoad {
         meter: this.#db.meters.get(meterId ?? '')!,
         state: this.#stateOf(customer, meterId ?? ''),
       }));
-      return { customer, meters, billing: this.#billing.get(customer.id)! };
+      const billing = this.#billing.get(customer.id)!;
+      return { customer, meters, billing, alerts: NO_ALERTS };
     });
   }
 
@@ -112,7 +114,7 @@ export class CustomerLoad {
       found === undefined ? empty : { ...found, end: row === undefined ? found.end : row.end };
     const state = emptyMeterState(meterId, entitlementId(ids, key), current);
     if (row === undefined) return state;
-    const { allocated, firstGrantAt, everExpired, exhausted, sequence, eventAt } = row;
+    const { allocated, firstGrantAt, everExpired, exhausted, fired, sequence, eventAt } = row;
     const grants = this.#grants
       .filter((one) => one.customerId === customerId && one.meterId === meterId)
       .map(({ grant }) => grant)
@@ -132,6 +134,7 @@ export class CustomerLoad {
       firstGrantAt,
       everExpired,
       exhausted,
+      fired,
       sequence,
       eventAt,
       reservations,

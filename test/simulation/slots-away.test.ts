@@ -48,6 +48,7 @@ class Alone {
         cacheBounds: { actors: 100, bytes: Infinity },
         render: () => '',
         wants: () => false,
+        alertsOf: () => [],
         onPaymentDue: () => Promise.resolve(),
         onSubscriptionDue: () => Promise.resolve(),
         onFlush: () => undefined,

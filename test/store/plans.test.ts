@@ -55,6 +55,7 @@ class Written {
       subscriptions: new Map(),
       books: { usage: ids.next(), grants: ids.next() },
       affords: null,
+      alerts: null,
     };
     const key = { customerId: customer.id, meterId: meter.id };
     const first = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);

@@ -1,6 +1,7 @@
 // All resources. Every operation has one method, or this does not compile.
 import type { Caller } from '../caller.ts';
 import type { OperationId } from '../operations.ts';
+import { alerts } from './alerts.ts';
 import { meters } from './meters.ts';
 import { customers } from './customers.ts';
 import { grants } from './grants.ts';
@@ -29,6 +30,7 @@ const TABLES = {
   meters,
   customers,
   grants,
+  alerts,
   reservations,
   decisions,
   portalTokens,

@@ -46,6 +46,7 @@ import * as products from '../wire/products.ts';
 import * as reservations from '../wire/reservations.ts';
 import * as rollover from '../wire/rollover.ts';
 import * as security from '../wire/security.ts';
+import * as alerts from '../wire/alerts.ts';
 import * as spendCap from '../wire/spend-cap.ts';
 import * as subscriptionPreviews from '../wire/subscription-previews.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
@@ -97,6 +98,7 @@ const MODULES: readonly object[] = [
   security,
   subscriptionPayloads,
   spendCap,
+  alerts,
   subscriptionPreviews,
   subscriptions,
   testClock,

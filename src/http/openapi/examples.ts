@@ -10,6 +10,7 @@ import { SUBSCRIPTION, SUBSCRIPTION_PREVIEW } from './subscription-examples.ts';
 import { PAYOUT } from './payout-example.ts';
 import { OVERVIEW } from './overview-example.ts';
 import { USAGE_EVENTS, USAGE_SERIES } from './usage-examples.ts';
+import { ALERT, CUSTOMER_ALERTS } from './alert-examples.ts';
 import { Tag, CustomField } from '../wire/annotations.ts';
 import { ApiKey, ApiKeyWithText } from '../wire/api-keys.ts';
 import { Balances } from '../wire/balances.ts';
@@ -39,6 +40,7 @@ import { Payout } from '../wire/payouts.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
 import { ProcessorAccount } from '../wire/processors.ts';
 import { Price, Product } from '../wire/products.ts';
+import { Alert, CustomerAlerts } from '../wire/alerts.ts';
 import { Reservation } from '../wire/reservations.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
 import { SubscriptionPreview } from '../wire/subscription-previews.ts';
@@ -217,6 +219,8 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     spent: '12.5008',
     remaining: '37.4992',
   }),
+  of(Alert, ALERT),
+  of(CustomerAlerts, CUSTOMER_ALERTS),
   of(Grant, {
     id: SAMPLE.grantId,
     customer_id: customerId,

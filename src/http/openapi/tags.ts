@@ -6,6 +6,7 @@ export const TAGS = {
   Grants: 'Units of a feature that a customer is given.',
   Metering: 'Whether a customer may use a feature, and that it was used.',
   Usage: 'What was used, over time: in bins of the calendar, and event by event.',
+  Alerts: 'Thresholds of usage that the merchant hears of.',
   Products:
     'What is sold: products, their prices, the features that they give and what usage beyond that costs.',
   Discounts: 'Codes that come off a first payment.',

@@ -67,7 +67,7 @@ const SubscriptionList = (byDefault: string) =>
     }),
   );
 
-const EventTypes = SubscriptionList(`Omitted: every type but ${HEARD_EVENTS.join(' and ')}.`);
+const EventTypes = SubscriptionList(`Omitted: every type but ${HEARD_EVENTS.join(', ')}.`);
 const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and payment.refund_failed.');
 
 const Description = Type.String({ maxLength: 500 });

@@ -18,7 +18,7 @@ const SILENCE_MS_MAX = 600;
 
 /**
  * `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's.
- * `webhook_endpoint`: the endpoint's. `test_clock`, `processor`: the organisation's.
+ * `webhook_endpoint`: the endpoint's. `test_clock`, `processor`, `alert`: the organisation's.
  */
 export type ChangeKind = (typeof KINDS)[number];
 
@@ -29,6 +29,7 @@ const KINDS = [
   'webhook_endpoint',
   'test_clock',
   'processor',
+  'alert',
 ] as const;
 
 export type Subscriber = {

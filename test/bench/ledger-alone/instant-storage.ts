@@ -1,5 +1,6 @@
 // A storage that keeps nothing and answers at once: what is left is the ledger's own cost.
 import { NO_BILLING } from '../../../ledger/subscriptions/subscription.ts';
+import { NO_ALERTS } from '../../../ledger/metering/alert.ts';
 import { SLOTS } from '../../../ledger/limits.ts';
 import type { Customer } from '../../../ledger/metering/meter.ts';
 import type { Storage } from '../../../ledger/storage.ts';
@@ -26,12 +27,18 @@ export function instantStorage(customers: readonly Customer[], leaseMs: number):
     mayPass: () => false,
     loadCustomers: (ids) =>
       Promise.resolve(
-        found(ids).map((customer) => ({ customer, meters: [], billing: NO_BILLING })),
+        found(ids).map((customer) => ({
+          customer,
+          meters: [],
+          billing: NO_BILLING,
+          alerts: NO_ALERTS,
+        })),
       ),
     identifyCustomers: (ids) => Promise.resolve(found(ids)),
     resolveCustomers: none,
     loadHistory: none,
     loadMembers: none,
+    loadAlerts: () => Promise.resolve(NO_ALERTS),
     usedIds: none,
     findUsage: none,
     findFormerUsage: none,

@@ -48,6 +48,7 @@ export async function openWorld(customerCount: number): Promise<World> {
     cacheBounds: { actors: 100_000, bytes: Infinity },
     render: renderCheck,
     wants: () => false,
+    alertsOf: () => [],
     onFlush: () => undefined,
     onTold: () => undefined,
     onPaymentDue: () => Promise.resolve(),

@@ -58,6 +58,18 @@ const OTHERS: Readonly<Record<string, Prepare>> = {
     await club.shop.server.call('PUT', path, { body: spendCap });
     return { method: 'DELETE', path };
   },
+  'POST /alerts': async (club) => {
+    const slug = newName();
+    await made(club, '/meters', { slug });
+    const body = { feature_key: slug, type: 'usage', threshold: 5 };
+    return { method: 'POST', path: '/alerts', body };
+  },
+  'DELETE /alerts/{id}': async (club) => {
+    const slug = newName();
+    await made(club, '/meters', { slug });
+    const id = await made(club, '/alerts', { feature_key: slug, type: 'usage', threshold: 5 });
+    return { method: 'DELETE', path: `/alerts/${id}` };
+  },
   'POST /check/batch': async (club) => {
     const slug = newName();
     await made(club, '/meters', { slug });

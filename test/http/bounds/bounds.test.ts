@@ -216,6 +216,23 @@ const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys' | 'eventStreams'>, Cas
     remove: ({ json }) =>
       server.call('DELETE', `/invitations/${json.id}`, { key: server.organisation.liveKey }),
   },
+  alertsPerMeter: {
+    async open() {
+      await noMeters();
+      await post('/meters', { slug: 'watched' });
+      return call('/alerts', (n) => ({ feature_key: 'watched', type: 'usage', threshold: n + 1 }));
+    },
+    remove: ({ json }) => server.call('DELETE', `/alerts/${json.id}`),
+  },
+  alertsPerCustomerMeter: {
+    async open() {
+      await noMeters();
+      await post('/meters', { slug: 'watched' });
+      const of = { feature_key: 'watched', customer_id: await aCustomer(), type: 'remaining' };
+      return call('/alerts', (n) => ({ ...of, threshold: n }));
+    },
+    remove: ({ json }) => server.call('DELETE', `/alerts/${json.id}`),
+  },
   portalTokensPerCustomer: {
     open: async () => call(`/customers/${await aCustomer()}/portal-tokens`, () => ({})),
     remove: ({ json }) => server.call('DELETE', `/portal-tokens/${json.id}`),

@@ -14,7 +14,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test('it has the 24 types of the contract and ours, each once', () => {
-  expect(EVENT_TYPES.slice(24)).toEqual(['customer.spend_cap_reached', 'payment.disputed']);
+  expect(EVENT_TYPES.slice(24)).toEqual([
+    'customer.spend_cap_reached',
+    'payment.disputed',
+    'alert.triggered',
+    'alert.recovered',
+  ]);
   expect(Object.keys(EVENT_CATALOGUE).sort()).toEqual([...EVENT_TYPES].sort());
 });
 

@@ -136,8 +136,22 @@ async function spend(): Promise<void> {
   await club.post('/track', { feature_key: feature, customer_id: id, value: 5001 });
 }
 
+/** A threshold that is reached, and a grant that leads back from it. */
+async function watch(): Promise<void> {
+  const post = (path: string, body: object) => shop.server.call('POST', path, { body });
+  made(await post('/meters', { slug: 'watched' }));
+  const { id } = made(await post('/customers', { external_customer_id: 'u-4' }));
+  const alert = { feature_key: 'watched', type: 'remaining_percentage', threshold: 12.5 };
+  made(await post('/alerts', alert));
+  const grant = { feature_key: 'watched', amount: 8.5 };
+  made(await post(`/customers/${id}/grants`, grant));
+  await post('/track', { feature_key: 'watched', customer_id: id, value: 8 });
+  made(await post(`/customers/${id}/grants`, grant));
+}
+
 test('every event fits', async () => {
   await meter();
+  await watch();
   await pay();
   await subscribe();
   await spend();

@@ -23,7 +23,7 @@ const KERNEL = ['ledger/kernel/**', 'big.js'];
 const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
-  'ledger/metering/{grants,meter,reservation,span,usage-price}.ts',
+  'ledger/metering/{alert,grants,meter,reservation,span,usage-price}.ts',
   'ledger/payments/{charge,dispute,payment,pricing,refund}.ts',
   'ledger/subscriptions/{commands,dunning,preview,rating,subscription,transitions,upcoming}.ts',
 ];
@@ -35,7 +35,7 @@ const DECISIONS = [
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [
-  'ledger/actor/{actor,actor-cache,alarms,alarms-api,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
+  'ledger/actor/{actor,actor-cache,alarms,alerts,alarms-api,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
   'ledger/actor/{own-slots,ownership-session,payments,recording,reservations,spend-cap,subscriptions,unit-size,weight}.ts',
 ];
 

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { AlertType } from '../alerts.ts';
 import { UsageMetadata } from '../metadata.ts';
 import { Amount, Currency, Spent } from '../money.ts';
 import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
@@ -28,6 +29,29 @@ const ofMeter = {
 };
 
 const period = { periodStart: SAMPLE.periodStart, periodEnd: SAMPLE.periodEnd };
+
+const OF_ALERT = {
+  ...OF_METER,
+  ...ECHO,
+  alertId: Uuid,
+  alertType: AlertType,
+  threshold: Type.Number({
+    description: 'In units of the meter, or for a percentage in percent.',
+  }),
+  consumed: Type.Number(),
+  limit: Limit,
+  balance: Limit,
+  ...PERIOD,
+};
+
+const ofAlert = {
+  ...ofMeter,
+  ...SAMPLE_ECHO,
+  alertId: SAMPLE.alertId,
+  alertType: 'usage_percentage',
+  threshold: 80,
+  ...period,
+};
 
 export const METERING_PAYLOADS = {
   'entitlement.granted': {
@@ -107,6 +131,29 @@ export const METERING_PAYLOADS = {
       subscriptionId: SAMPLE.subscriptionId,
       ...period,
     }),
+  },
+  'alert.triggered': {
+    meaning:
+      'Usage of a customer, or a reservation, has reached the threshold of an alert: once for each crossing, and one for each threshold ' +
+      'that a call jumps over. A grant or a new period arms it again. It is written only where an endpoint asks for it, by name or ' +
+      'with `*`.',
+    about: ['ENTITLEMENT'],
+    fields: {
+      ...OF_ALERT,
+      initial: Type.Boolean({
+        description:
+          'Whether the customer was past it before: when the alert was made, or by something else than usage.',
+      }),
+    },
+    sample: () => ({ ...ofAlert, consumed: 800, limit: 1000, balance: 200, initial: false }),
+  },
+  'alert.recovered': {
+    meaning:
+      'A grant or a new period has led a customer back from the threshold of an alert that had fired, and arms it again. It is written ' +
+      'only where an endpoint asks for it, by name or with `*`.',
+    about: ['ENTITLEMENT'],
+    fields: OF_ALERT,
+    sample: () => ({ ...ofAlert, consumed: 0, limit: 1000, balance: 1000 }),
   },
   'usage.recorded': {
     meaning:

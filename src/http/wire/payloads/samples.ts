@@ -15,6 +15,7 @@ export const SAMPLE = {
   meterId: '01976c2e-5f00-7a10-8000-000000000009',
   grantId: '01976c2e-5f00-7a10-8000-00000000000a',
   keyId: '01976c2e-5f00-7a10-8000-00000000000b',
+  alertId: '01976c2e-5f00-7a10-8000-00000000000f',
   externalCustomerId: 'user-1',
   email: 'ada@example.com',
   periodStart: '2026-11-01T00:00:00.000Z',

@@ -1,0 +1,43 @@
+import { decideLook } from '../metering/alert-look.ts';
+import type { MeterContext, MeterEffects } from '../metering/meter-draft.ts';
+import type { Meter } from '../metering/meter.ts';
+import { ALERT_EVENTS_PER_UNIT_MAX } from '../limits.ts';
+import { LedgerUnavailable } from '../ports.ts';
+import { NotOwner } from './own-slots.ts';
+import type { OwnershipSession } from './ownership-session.ts';
+
+/**
+ * The alerts that one unit of many usages may fire. Beyond it they stay as they are, and the
+ * customers are looked at after the unit, each by itself. Lives for one decision of the unit.
+ */
+export class AlertBudget {
+  #told = 0;
+  readonly #left = new Map<string, { readonly customerId: string; readonly meter: Meter }>();
+
+  /** The context in which the next usage of the unit is decided. */
+  contextOf(context: MeterContext): MeterContext {
+    const { alerts, customer, meter } = context;
+    if (alerts === null || this.#told < ALERT_EVENTS_PER_UNIT_MAX) return context;
+    this.#left.set(`${customer.id} ${meter.id}`, { customerId: customer.id, meter });
+    return { ...context, alerts: { ...alerts, mayFire: false } };
+  }
+
+  count(effects: MeterEffects | null): void {
+    if (effects === null) return;
+    for (const { type } of effects.events) if (type === 'alert.triggered') this.#told += 1;
+  }
+
+  /** Looks at whom the unit left out. Who has moved, or cannot be written now, fires with its next usage. */
+  async lookAtRest({ executor }: OwnershipSession): Promise<void> {
+    for (const { customerId, meter } of this.#left.values()) {
+      try {
+        await executor.decideOnMeter(customerId, meter, (context, state) => ({
+          outcome: null,
+          effects: decideLook(context, state),
+        }));
+      } catch (error) {
+        if (!(error instanceof NotOwner || error instanceof LedgerUnavailable)) throw error;
+      }
+    }
+  }
+}

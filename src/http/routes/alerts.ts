@@ -1,0 +1,227 @@
+import { Elysia } from 'elysia';
+import type { Ledger } from '../../../ledger/ledger.ts';
+import { type Ids, LedgerUnavailable, type OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
+import type { Changes } from '../../platform/postgres/changes.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { noteLook } from '../../records/alert-looks.ts';
+import {
+  type AlertRecord,
+  deleteAlert,
+  findAlert,
+  insertAlert,
+  listAlerts,
+  listAlertsOf,
+} from '../../records/alerts.ts';
+import { findActiveMeter } from '../../records/meters.ts';
+import { ofScope } from '../../records/page.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { answer, once, refusal, refusedField } from '../idempotency/idempotency.ts';
+import { answerList, ofCustomer, PAGE } from '../list.ts';
+import { findNamedCustomer } from '../named-customer.ts';
+import {
+  Alert,
+  ALERT_FILTERS,
+  AlertCreate,
+  CustomerAlerts,
+  fromAlert,
+  namesTwo,
+  thresholdOf,
+} from '../wire/alerts.ts';
+import { Body, ListOf } from '../wire/values.ts';
+import { findByReference } from './metering.ts';
+
+export type AlertRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly lists: FairSql;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+  readonly changes: Changes;
+  readonly ledger: Ledger;
+  readonly settings: Settings;
+};
+
+const tag = 'Alerts';
+const params = { id: 'The id of the alert.' };
+
+const CREATE = {
+  operationId: 'createAlert',
+  summary: 'Make an alert for a threshold of usage',
+  description:
+    'Of one customer, or without one for each customer, also those who come later. The event `alert.triggered` is written with the ' +
+    'usage that reaches the threshold, or the reservation: once for each crossing, and one for each threshold that a call jumps over. ' +
+    'A grant or a new period that leads back from it is told as `alert.recovered` and arms the alert again; a correction does ' +
+    'neither, and nor does late usage of a period that is over. Whoever is past the threshold already is told once with ' +
+    '`initial: true`: the one customer before this answer, of each customer within a minute. Both events are written only where a ' +
+    'webhook endpoint names them or has `*`.\n\n' +
+    'An alert never changes: delete it and make another. The same one again, with this type and threshold for the same customer ' +
+    'or for each, is 409 `conflict`. How many a feature has for each customer, and a customer of its own, is bounded ' +
+    '(`LIMIT_ALERTS_…`); beyond it 409 `conflict`. With its meter an alert is deleted. What products give as a boolean feature ' +
+    'has no alerts: 400.',
+  tag,
+  body: AlertCreate,
+  idempotent: true,
+  answers: { 201: Alert },
+  refusals: ['not_found', 'conflict'],
+} as const;
+
+const LIST = {
+  operationId: 'listAlerts',
+  summary: 'List alerts, newest first',
+  tag,
+  query: Body({ ...PAGE, ...ALERT_FILTERS }),
+  answers: { 200: ListOf(Alert) },
+} as const;
+
+const READ = {
+  operationId: 'getAlert',
+  summary: 'Get an alert',
+  tag,
+  params,
+  answers: { 200: Alert },
+  refusals: ['not_found'],
+} as const;
+
+const OF_CUSTOMER = {
+  operationId: 'listCustomerAlerts',
+  summary: 'What alerts a customer has, and which have fired',
+  description:
+    'Its own, and those for each customer of the features that it was granted or has used. By feature, then in the order in which ' +
+    'usage reaches them.',
+  tag,
+  params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
+  query: Body({ feature_key: ALERT_FILTERS.feature_key }),
+  answers: { 200: CustomerAlerts },
+  refusals: ['not_found'],
+} as const;
+
+const REMOVE = {
+  operationId: 'deleteAlert',
+  summary: 'Delete an alert',
+  description: 'Nothing is told of it any more: what has fired is not told as recovered.',
+  tag,
+  params,
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+export function alertRoutes(deps: AlertRoutesDeps) {
+  return new Elysia()
+    .post('/alerts', ...createRoute(deps))
+    .get('/alerts', ...listRoute(deps))
+    .get('/alerts/:id', ...readRoute(deps))
+    .delete('/alerts/:id', ...removeRoute(deps))
+    .get('/customers/:id/alerts', ...ofCustomerRoute(deps));
+}
+
+const notFound = (what = 'alert') => refuse('not_found', `no such ${what}`);
+
+function createRoute(deps: AlertRoutesDeps): Route {
+  const { edge, sql, ids, orgClock } = deps;
+  const { bounds } = deps.settings;
+  return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
+    const issue = namesTwo(body);
+    if (issue !== null) return refuseInvalid([issue]);
+    const isForAll = body.customer_id === undefined && body.external_customer_id === undefined;
+    const customer = isForAll ? null : await findNamedCustomer(sql, principal, body);
+    if (customer === null && !isForAll) return notFound('customer');
+    const meter = await findActiveMeter(sql, principal, body.feature_key);
+    if (meter === null) return notFound('feature');
+    const threshold = thresholdOf(body, meter);
+    if (typeof threshold !== 'bigint') return refuseInvalid([threshold]);
+    const now = orgClock.now(principal);
+    const alert = {
+      id: ids.next(),
+      type: body.type,
+      threshold,
+      meter,
+      customerId: customer?.id ?? null,
+      externalCustomerId: customer?.externalCustomerId ?? null,
+    };
+    let made: AlertRecord | null = null;
+    const attempt = { sql, principal, operation: 'POST /alerts', key, body, now };
+    const response = await once(attempt, async (transaction) => {
+      const outcome = await insertAlert(transaction, principal, { alert, bounds, now });
+      if (outcome === 'meter_deleted') return refusal('not_found', 'no such feature');
+      if (outcome === 'boolean') return refusedField('feature_key', 'is a boolean feature');
+      if (outcome === 'taken') return refusal('conflict', 'there is such an alert already');
+      if (outcome instanceof Full) return refusal('conflict', outcome.message);
+      made = outcome;
+      return answer(201, fromAlert(outcome));
+    });
+    if (made !== null) await tell(deps, made);
+    return response;
+  });
+}
+
+function listRoute({ edge, lists }: AlertRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'alerts',
+        whose: ofScope(principal),
+        rows: ofCustomer(principal, query, (own, page, customerId) =>
+          listAlerts(own, principal, { ...page, customerId, slug: query.feature_key }),
+        ),
+        show: fromAlert,
+      },
+    ),
+  );
+}
+
+function readRoute({ edge, sql }: AlertRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const alert = await findAlert(sql, principal, id);
+    return alert === null ? notFound() : Response.json(fromAlert(alert));
+  });
+}
+
+function removeRoute(deps: AlertRoutesDeps): Route {
+  const { edge, sql, orgClock } = deps;
+  return edge.organisation(REMOVE, async ({ principal, params: { id } }) => {
+    const now = orgClock.now(principal);
+    const gone = await sql.begin((transaction) => deleteAlert(transaction, principal, { id, now }));
+    if (gone === null) return notFound();
+    await tell(deps, gone);
+    return new Response(null, { status: 204 });
+  });
+}
+
+function ofCustomerRoute({ edge, sql, ledger }: AlertRoutesDeps): Route {
+  return edge.organisation(OF_CUSTOMER, async ({ principal, params: { id }, query }) => {
+    const customer = await findByReference(ledger, principal, id);
+    if (customer === null) return notFound('customer');
+    const balances = await ledger.balances(customer);
+    const fired = new Set(balances.flatMap(({ state }) => state.fired.map((one) => one.id)));
+    const alerts = await listAlertsOf(sql, principal, {
+      customerId: customer.id,
+      meterIds: balances.map(({ meter }) => meter.id),
+      slug: query.feature_key,
+    });
+    const data = alerts.map((alert) => ({ ...fromAlert(alert), triggered: fired.has(alert.id) }));
+    return Response.json({ data });
+  });
+}
+
+/**
+ * The next usage, on any node, has to see the change. The actor of one customer looks whether it is
+ * past the alert; where it cannot now, that is owed (`src/metering/alert-looks.ts`).
+ */
+async function tell(
+  { changes, ledger, sql }: AlertRoutesDeps,
+  { id, meter, customerId }: AlertRecord,
+): Promise<void> {
+  if (customerId === null) return changes.publish('alert', meter.organisationId);
+  try {
+    await ledger.lookAtAlert(customerId, { alertId: id, meter, isOwn: true });
+    await noteLook(sql, id, null);
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+  }
+}

@@ -1,0 +1,28 @@
+// Customers that may be past a new alert, looked at beside the service.
+import type { Ledger } from '../../ledger/ledger.ts';
+import { AlertLooks } from '../metering/alert-looks.ts';
+import { clock, timers } from '../platform/clock.ts';
+import { openPool } from '../platform/postgres/postgres.ts';
+import type { ServiceOptions } from './options.ts';
+
+/** Begins to look. */
+export function openAlertLooks(
+  { databaseUrl, log }: ServiceOptions,
+  ledger: Ledger,
+): Pick<AlertLooks, 'close'> {
+  const sql = openPool(databaseUrl, { max: 1, applicationName: 'tollhouse alerts' });
+  const looks = new AlertLooks({
+    sql,
+    clock,
+    timers,
+    log,
+    look: (customerId, look) => ledger.lookAtAlert(customerId, look),
+  });
+  looks.start();
+  return {
+    async close() {
+      await looks.close();
+      await sql.end({ timeout: 2 });
+    },
+  };
+}

@@ -108,6 +108,12 @@ export async function makeBook(shop: Seller, { name, email }: Texts): Promise<Bo
   await server.call('PUT', `/customers/${customer.id}/spend-cap`, {
     body: { amount: '100', currency: 'USD' },
   });
+  const alert = await post('/alerts', {
+    feature_key: 'api-calls',
+    customer_id: customer.id,
+    type: 'usage',
+    threshold: 10,
+  });
   await post('/tags', { object_type: 'customer', object_id: customer.id, name: name.slice(0, 50) });
   const field = { object_type: 'customer', object_id: customer.id, name: 'crm', value: name };
   await post('/custom-fields', field);
@@ -152,6 +158,7 @@ export async function makeBook(shop: Seller, { name, email }: Texts): Promise<Bo
     '/products/:id/entitlements/:entitlement': entitlement.id,
     '/products/:id/usage-prices/:price': usagePrice.id,
     '/meters/:id': meter.id,
+    '/alerts/:id': alert.id,
     '/discounts/:id': discount.id,
     '/checkouts/:id': open.id,
     '/payments/:id': payment.id,

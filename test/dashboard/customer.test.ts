@@ -1,6 +1,7 @@
 // The pages of one customer, drawn: nothing, the usual, and hostile names.
 import { expect, test } from 'bun:test';
 import type { Balance, Customer, LiveGrant, Subscription } from '../../src/client/types.ts';
+import { alertForm } from '../../src/pages/dashboard/alerts.ts';
 import { customerPage, type CustomerFacts } from '../../src/pages/dashboard/customer.ts';
 import {
   correctionForm,
@@ -104,6 +105,7 @@ const NONE: CustomerFacts = {
   usage: { range: 'day', features: [], hasMore: false },
   denials: [],
   spendCap: null,
+  alerts: [],
   tags: [],
   fields: [],
   subscriptions: [],
@@ -140,7 +142,7 @@ const PAYERS: [string, LiveGrant[], string][] = [
 
 test.each(PAYERS)('who pays for the next use: %s', (_what, grants, expected) => {
   const words = wordsOf(
-    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants }] }),
+    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants, alerts: [] }] }),
   );
   expect(words).toContain(`The next use is paid by ${expected}`);
 });
@@ -152,7 +154,7 @@ test('what comes, in order of time', () => {
     grant({ expiresAt: '2026-02-01T00:00:00.000Z' }),
   ];
   const words = wordsOf(
-    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants }] }),
+    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants, alerts: [] }] }),
   );
   const places = ['Top-up ends', 'Top-up begins with 5', 'is given anew: 10'].map((said) =>
     words.indexOf(said),
@@ -162,8 +164,13 @@ test('what comes, in order of time', () => {
 });
 
 test('who may only read sees no action', () => {
-  const facts = { ...NONE, customer, features: [{ balance: balance(), grants: [grant({})] }] };
+  const facts = {
+    ...NONE,
+    customer,
+    features: [{ balance: balance(), grants: [grant({})], alerts: [] }],
+  };
   const actions = ['/grant', '/correct', '/portal-link', '/edit', '/labels', '/spend-cap', '/void'];
+  actions.push('/alert');
   const linked = (page: Html) => actions.filter((path) => page.text.includes(`${path}"`));
   expect(linked(customerPage(placeAt(), facts))).toEqual(actions);
   expect(linked(customerPage(placeAt({ may: () => false }), facts))).toEqual([]);
@@ -178,7 +185,7 @@ test('who may only read sees no action', () => {
 
 test('a grant of a plan is not taken back by hand', () => {
   const grants = [grant({ source: 'subscription', subscriptionId: 'sub' })];
-  const facts = { ...NONE, customer, features: [{ balance: balance(), grants }] };
+  const facts = { ...NONE, customer, features: [{ balance: balance(), grants, alerts: [] }] };
   expect(customerPage(placeAt(), facts).text).not.toContain('/void');
 });
 
@@ -213,6 +220,17 @@ test('hostile names are text on each page', () => {
     spent: '1.0008',
     remaining: '3.9992',
   };
+  const alert = {
+    id: 'alert',
+    meterId: 'meter',
+    featureKey: HOSTILE,
+    customerId: hostile.id,
+    externalCustomerId: HOSTILE,
+    type: 'usage',
+    threshold: 5,
+    createdAt: AT,
+    triggered: true,
+  } as const;
   const facts = {
     ...NONE,
     customer: hostile,
@@ -220,9 +238,11 @@ test('hostile names are text on each page', () => {
       {
         balance: balance({ featureKey: HOSTILE }),
         grants: [grant({ featureKey: HOSTILE, reason: HOSTILE })],
+        alerts: [alert],
       },
     ],
     spendCap: cap,
+    alerts: [alert],
     tags: [label],
     fields: [field],
     subscriptions: [{ subscription, events: [] }],
@@ -236,6 +256,7 @@ test('hostile names are text on each page', () => {
     voidGrantForm(place, hostile, grant({ reason: HOSTILE })),
     correctionForm(place, hostile, meters),
     spendCapForm(place, hostile, cap),
+    alertForm(place, { customer: hostile, meters }),
     portalLinkForm(place, hostile),
     portalLinkMade(place, hostile, {
       id: '',

@@ -187,6 +187,7 @@ test('tags and fields are added and removed', async () => {
 });
 
 const ACTIONS = ['edit', 'grant', 'correct', 'spend-cap', 'portal-link', 'labels', 'grants/x/void'];
+ACTIONS.push('alert');
 
 test('who may only read sees no form, and is refused one', async () => {
   const id = await aCustomer();

@@ -34,6 +34,7 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
       'getUsage',
       'listDecisions',
       'getSpendCap',
+      'listCustomerAlerts',
       'listTags',
       'listCustomFields',
       'listSubscriptions',
@@ -60,14 +61,16 @@ async function showCustomer(visit: Visit) {
   const { api, params, place } = visit;
   const customer = await api.customers.retrieve(params['id'] ?? '');
   const { id } = customer;
-  const [{ data: balances }, { data: grants }, spendCap] = await Promise.all([
+  const [{ data: balances }, { data: grants }, spendCap, { data: alerts }] = await Promise.all([
     api.customers.listBalances(id),
     api.grants.list(id),
     orNone(api.customers.retrieveSpendCap(id)),
+    api.alerts.listOfCustomer(id),
   ]);
   const features = balances.map((balance) => ({
     balance,
     grants: grants.filter(({ meterId }) => meterId === balance.meterId),
+    alerts: alerts.filter(({ meterId }) => meterId === balance.meterId),
   }));
   const usage = await usageOf(visit, id, features);
   const denials = await denialsOf(visit, id);
@@ -83,6 +86,6 @@ async function showCustomer(visit: Visit) {
   }
   const { data: payments } = await api.payments.list(bought);
   const { data: invoices } = await api.invoices.list(bought);
-  const seen = { customer, features, usage, denials, spendCap, tags, fields };
+  const seen = { customer, features, usage, denials, spendCap, alerts, tags, fields };
   return customerPage(place, { ...seen, subscriptions, payments, invoices });
 }

@@ -26,9 +26,8 @@ export const METER_PAGES: readonly DashboardPage[] = [
     path: '/meters/:id',
     title: 'Meter',
     section,
-    needs: ['getMeter'],
-    show: async ({ api, place, params: { id = '' } }) =>
-      meterPage(place, await api.meters.retrieve(id)),
+    needs: ['getMeter', 'listAlerts'],
+    show: showMeter,
   },
   {
     path: '/meters/:id/edit',
@@ -67,6 +66,12 @@ export const METER_PAGES: readonly DashboardPage[] = [
 async function showMeters({ api, query, place: at }: Visit) {
   const { place, rows } = await searched(at, () => api.meters.list(pageOf(query)));
   return metersPage(place, rows);
+}
+
+async function showMeter({ api, place, params: { id = '' } }: Visit) {
+  const meter = await api.meters.retrieve(id);
+  const alerts = await api.alerts.list({ featureKey: meter.slug });
+  return meterPage(place, meter, alerts);
 }
 
 async function create(visit: Visit): Promise<Done> {

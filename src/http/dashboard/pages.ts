@@ -1,4 +1,5 @@
 // Every page of the dashboard, in the order of its sections. The whole table.
+import { ALERT_PAGES } from './alerts.ts';
 import { AUDIT_LOG_PAGES } from './audit-log.ts';
 import { BRANDING_PAGES } from './branding.ts';
 import { CUSTOMER_PAGES } from './customers.ts';
@@ -18,6 +19,7 @@ import { WHY_PAGES } from './why.ts';
 export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   ...HOME_PAGES,
   ...CUSTOMER_PAGES,
+  ...ALERT_PAGES,
   ...WHY_PAGES,
   ...SALES_PAGES,
   ...EVENT_PAGES,

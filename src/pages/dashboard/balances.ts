@@ -1,13 +1,18 @@
 // A customer's balances, explained: which grant pays next, what is held back, what comes when.
-import type { Balance, LiveGrant } from '../../client/types.ts';
+import type { Balance, CustomerAlert, LiveGrant } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
+import { alertWords } from './alerts.ts';
 import { facts, link, live, section } from './parts.ts';
 import { table } from './tables.ts';
 import { badge, instant, quantity } from './values.ts';
 import type { Place } from './place.ts';
 
 /** A feature with the grants behind its balance, in the order in which they are used up. */
-export type FeatureBalance = { readonly balance: Balance; readonly grants: readonly LiveGrant[] };
+export type FeatureBalance = {
+  readonly balance: Balance;
+  readonly grants: readonly LiveGrant[];
+  readonly alerts: readonly CustomerAlert[];
+};
 
 export function balancesSection(
   place: Place,
@@ -25,10 +30,11 @@ export function balancesSection(
   );
 }
 
-function explained(place: Place, at: string, { balance, grants }: FeatureBalance): Html {
+function explained(place: Place, at: string, { balance, grants, alerts }: FeatureBalance): Html {
   const payer = grants.find(pays);
   const coming = whatComes(place, grants);
   const { featureKey, periodStart, periodEnd } = balance;
+  const fired = alerts.filter(({ triggered }) => triggered);
   const isBoolean = grants.length > 0 && grants.every((grant) => grant.boolean);
   return html`<h3>${featureKey}</h3>
     ${facts([
@@ -36,6 +42,7 @@ function explained(place: Place, at: string, { balance, grants }: FeatureBalance
       isBoolean ? null : ['Used', `${quantity(balance.consumed)} of ${quantity(balance.limit)}`],
       balance.reserved === 0 ? null : ['Reserved', quantity(balance.reserved)],
       balance.overage === 0 ? null : ['Beyond the limit', quantity(balance.overage)],
+      fired.length === 0 ? null : ['Alerts that have fired', fired.map(alertWords).join(', ')],
       periodStart === null
         ? null
         : [

@@ -1,6 +1,7 @@
 // One customer, on one page: who it is, what it may use and why, what it bought.
 import type {
   Customer,
+  CustomerAlert,
   CustomField,
   Decision,
   Event,
@@ -11,6 +12,7 @@ import type {
   Tag,
 } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
+import { customerAlertsSection } from './alerts.ts';
 import { balancesSection, type FeatureBalance } from './balances.ts';
 import { denialsSection } from './customer-denials.ts';
 import { type CustomerUsage, usageSection } from './customer-usage.ts';
@@ -26,6 +28,7 @@ export type CustomerFacts = {
   /** The newest few. */
   readonly denials: readonly Decision[];
   readonly spendCap: SpendCap | null;
+  readonly alerts: readonly CustomerAlert[];
   readonly tags: readonly Tag[];
   readonly fields: readonly CustomField[];
   /** The newest few, each with its newest events. */
@@ -54,7 +57,8 @@ export function customerPage(place: Place, of: CustomerFacts): Html {
     },
   )}
   ${who(place, of)} ${balancesSection(place, at, of.features)} ${usageSection(place, of.usage)}
-  ${denialsSection(place, of.denials)} ${cap(place, at, of.spendCap)} ${bought(place, of)}`;
+  ${denialsSection(place, of.denials)} ${cap(place, at, of.spendCap)}
+  ${customerAlertsSection(place, at, of.alerts)} ${bought(place, of)}`;
 }
 
 const whyOf = ({ id }: Customer): string =>

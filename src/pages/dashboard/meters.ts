@@ -1,6 +1,7 @@
 // Meters: what is counted, and how.
-import type { Meter } from '../../client/types.ts';
+import type { Alert, Meter } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
+import { meterAlertsSection } from './alerts.ts';
 import { field, form, select } from './forms.ts';
 import { button, facts, heading, link } from './parts.ts';
 import { pager, table } from './tables.ts';
@@ -40,7 +41,11 @@ export function metersPage(
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
 
-export function meterPage(place: Place, meter: Meter): Html {
+export function meterPage(
+  place: Place,
+  meter: Meter,
+  alerts: { readonly data: readonly Alert[]; readonly hasMore: boolean },
+): Html {
   const at = `/meters/${meter.id}`;
   return html`${heading(meter.name, {
     under: html`${badge(meter.status)} ${code(meter.slug)}`,
@@ -60,7 +65,8 @@ export function meterPage(place: Place, meter: Meter): Html {
     ['Decimals', String(meter.scale)],
     ['Since', instant(place, meter.createdAt)],
     ...Object.entries(meter.metadata).map(([name, text]) => [name, text] as const),
-  ])}`;
+  ])}
+  ${meterAlertsSection(place, at, alerts)}`;
 }
 
 export function meterForm(place: Place, meter: Meter | null): Html {

@@ -32,6 +32,7 @@ const WAITING = new Set([
   'partially_refunded',
   'held',
   'advancing',
+  'fired',
 ]);
 const BAD = new Set([
   'failed',

@@ -1,4 +1,5 @@
 // Webhook endpoints: the list with how each fares, one of them, and the forms about it.
+import { HEARD_EVENTS } from '../../../ledger/event.ts';
 import type { Endpoint, RotatedSecret, WebhookCounts, WebhookHealth } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { shownOnce } from './once.ts';
@@ -148,7 +149,7 @@ function healthTable(health: WebhookHealth | undefined): Html | null {
   ${health.complete ? null : html`<p class="muted">Of very many deliveries only the newest are counted.</p>`}`;
 }
 
-const TYPES_HINT = 'None ticked: all but usage.recorded and customer.spend_cap_reached.';
+const TYPES_HINT = `None ticked: all but ${HEARD_EVENTS.join(', ')}.`;
 
 function endpointFields(
   place: Place,

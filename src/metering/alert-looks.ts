@@ -32,6 +32,8 @@ type AlertLooksDeps = {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly timers: Timers;
   readonly log: { error(fields: object, message: string): void };
+  /** Whether this node can ask actors: without a seat it would put off what another can do. */
+  readonly isReady: () => boolean;
   readonly look: (customerId: string, look: AlertLook) => Promise<void>;
 };
 
@@ -72,7 +74,7 @@ export class AlertLooks {
 
   async #work(): Promise<void> {
     const { clock, timers } = this.#deps;
-    while (!this.#closed) {
+    while (!this.#closed && this.#deps.isReady()) {
       const began = clock.monotonic();
       if (!(await this.#step())) return;
       await pause(timers, clock.monotonic() - began);

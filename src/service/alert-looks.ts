@@ -16,6 +16,7 @@ export function openAlertLooks(
     clock,
     timers,
     log,
+    isReady: () => ledger.readiness().ready,
     look: (customerId, look) => ledger.lookAtAlert(customerId, look),
   });
   looks.start();

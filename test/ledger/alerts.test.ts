@@ -2,10 +2,9 @@
 import { expect, test } from 'bun:test';
 import { type Alert, alertOrder, type AlertType } from '../../ledger/metering/alert.ts';
 import { decideLook } from '../../ledger/metering/alert-look.ts';
-import { MeterDraft } from '../../ledger/metering/meter-draft.ts';
 import { ALERTS_FIRED_MAX } from '../../ledger/limits.ts';
 import type { Aggregation } from '../../ledger/metering/meter.ts';
-import { DAY, HOUR, T0, World } from './world.ts';
+import { DAY, HOUR, reserved, T0, World } from './world.ts';
 
 /** `usage 80`, `remaining_percentage 12.5`. */
 function alertOf(text: string): Alert {
@@ -243,32 +242,21 @@ test('late usage of a period that is over does neither; of the current one it co
 test('what is held is taken off what is left, and is no usage', () => {
   const world = watched(['usage 50', 'remaining 50', 'remaining_percentage 50']);
   world.grant({ amount: 100n });
-  world.state = { ...world.state, current: { ...world.state.current, reserved: 40n } };
-  look(world);
+  world.reserve(40n);
   expect(told(world)).toEqual([]);
-  world.state = { ...world.state, current: { ...world.state.current, reserved: 50n } };
-  look(world);
-  expect(told(world)).toEqual(['!remaining 50', '!remaining_percentage 50']);
+  world.reserve(10n);
+  expect(told(world)).toEqual(['+remaining 50', '+remaining_percentage 50']);
 });
 
 test('what holds units fires as usage does, what lets go of them does neither', () => {
   const world = watched(['usage 50', 'remaining 50', 'remaining 20']);
   world.grant({ amount: 100n });
-  const hold = (reserved: bigint): string =>
-    world.do((context, state) => {
-      const draft = new MeterDraft(context, state);
-      draft.changePeriod(state.current, { reserved });
-      return {
-        outcome: { kind: 'done' },
-        effects: { ...draft.effects(), transfers: [], periods: [] },
-      };
-    });
-  hold(49n);
+  world.reserve(49n);
   expect(told(world)).toEqual([]);
-  hold(80n);
+  const id = reserved(world.reserve(31n));
   expect(told(world)).toEqual(['+remaining 50', '+remaining 20']);
-  hold(0n);
-  hold(80n);
+  world.release(id);
+  world.reserve(31n);
   expect(told(world)).toEqual([]);
 });
 

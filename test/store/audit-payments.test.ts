@@ -20,6 +20,7 @@ const TABLES = [
   'events',
   'event_queue',
   'customers',
+  'alerts',
   'method_attempts',
   'payment_methods',
   'portal_tokens',

@@ -33,7 +33,7 @@ const VERSION_SUFFIX = /(?:[-_.]v|V)\d+(?=$|[-_.])/;
 
 const LINES_MAX = 500;
 /** Generated from short files (`bun run schema`, `bun run client:types`). */
-const GENERATED = /\/schema\.sql$|^src\/client\/types\.ts$/;
+const GENERATED = /\/schema\.sql$|^src\/client\/(?:operations|types)\.ts$/;
 
 export function checkTopLevel(tree: Tree): Violation[] {
   const found: Violation[] = [];

@@ -240,6 +240,7 @@ test('thousands of periods without usage do not shorten a page', async () => {
       id,
       slot,
       period_end: new Date(at.getTime() + 600_000),
+      aggregate: 0n,
       debits_posted: 0n,
       credits_posted: 0n,
     }));

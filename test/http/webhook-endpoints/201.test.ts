@@ -36,7 +36,8 @@ test('POST answers every field, and the secret', async () => {
 
 test('omitted event_types are all that are written in any case; it is enabled', async () => {
   const { json } = await create({ url });
-  const asked = ['usage.recorded', 'customer.spend_cap_reached'];
+  const alerts = ['alert.triggered', 'alert.recovered'];
+  const asked = ['usage.recorded', 'customer.spend_cap_reached', ...alerts];
   expect(json.event_types).toEqual(EVENT_TYPES.filter((type) => !asked.includes(type)));
   expect([json.status, json.description]).toEqual(['enabled', null]);
 });

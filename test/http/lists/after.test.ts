@@ -75,6 +75,14 @@ const LISTS: Readonly<Record<string, List>> = {
       await post(`/products/${made.product}/usage-prices`, { feature_key: `u${n}`, ...price });
     },
   },
+  alerts: {
+    path: () => '/alerts',
+    async add(n) {
+      await post('/meters', { slug: `w${n}` });
+      await post('/alerts', { feature_key: `w${n}`, type: 'usage', threshold: 1 });
+    },
+    filters: () => ['feature_key=w1'],
+  },
   discounts: {
     path: () => '/discounts',
     add: (n) => post('/discounts', { code: `c${n}`, percent_off: 5 }),

@@ -101,6 +101,10 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   '/check': async (club) => {
     return { path: '/check', body: { ...(await granted(club)), consume: true } };
   },
+  '/alerts': async (club) => {
+    const body = { feature_key: await meter(club), type: 'usage', threshold: 5 };
+    return { path: '/alerts', body };
+  },
   '/reservations': async (club) => {
     return { path: '/reservations', body: { ...(await granted(club)), amount: 2 } };
   },

@@ -50,7 +50,7 @@ export function resume(draft: SubscriptionDraft, at: number): void {
   const next = cycleOf(plan, at, cycle.zone);
   draft.cutSpans(at);
   const billed = bill(draft, {
-    cause: `resume ${pausedAt} ${at}`,
+    cause: `resume ${pausedAt} ${tryOf(draft, at)}`,
     reason: 'subscription_resume',
     lines: [recurringLine(plan)],
     periodStart: at,
@@ -86,7 +86,7 @@ export function changePlan(
   }
   const end = restarts ? boundary(cycleOf(plan, at, cycle.zone), 1) : periodEnd;
   const billed = bill(draft, {
-    cause: `change ${plan.priceId} ${plan.quantity} ${at}`,
+    cause: `change ${plan.priceId} ${plan.quantity} ${tryOf(draft, at)}`,
     reason: 'subscription_update',
     lines,
     plan,
@@ -96,6 +96,14 @@ export function changePlan(
     usageUntil: at,
   });
   wait(draft, change, billed);
+}
+
+/**
+ * Names a try: each has an invoice of its own. The time alone does not, as it stands still where the
+ * clock of this node is behind; what became of an earlier try is an event.
+ */
+function tryOf({ state: { sequence } }: SubscriptionDraft, at: number): string {
+  return `${at} ${sequence}`;
 }
 
 /** Waits for the payment. If the credit covers all of it, it begins at once. */

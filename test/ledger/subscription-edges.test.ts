@@ -206,3 +206,22 @@ test('who orders it is told whether others have something to do', () => {
 test('a trial costs nothing, whatever its plan does', () => {
   expect(trial().state.periodPrice).toBe(0n);
 });
+
+test.each([
+  ['a change', active, change()],
+  ['a resume', () => after(pause(true)), { kind: 'resume' }],
+] as const)(
+  '%s that is tried again at the same time has an invoice of its own',
+  (what, of, act) => {
+    const world = of();
+    if (what === 'a resume') world.goTo(END + DAY);
+    const tries = [1, 2].map(() => {
+      world.do(act);
+      const { waiting } = world.state;
+      world.failed();
+      return must(waiting, 'what waits for its payment');
+    });
+    expect(new Set(tries.map(({ invoiceId }) => invoiceId)).size).toBe(2);
+    expect(new Set(tries.map(({ paymentId }) => paymentId)).size).toBe(2);
+  },
+);

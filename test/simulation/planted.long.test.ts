@@ -208,8 +208,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     'an expiry that voids nothing',
     fault(
       HOLDS,
-      "  draft.transfers.push(\n    transfer(draft, period, { id: idOf(draft, 'void', id), kind: 'void', amount: 0n, hold }),\n  );\n",
-      "  if (status !== 'expired')\n    draft.transfers.push(\n      transfer(draft, period, { id: idOf(draft, 'void', id), kind: 'void', amount: 0n, hold }),\n    );\n",
+      "  draft.transfers.push(\n    transfer(draft, period, {\n      id: reservationTransferId(draft.context.ids, 'void', id),",
+      "  if (status !== 'expired') draft.transfers.push(\n    transfer(draft, period, {\n      id: reservationTransferId(draft.context.ids, 'void', id),",
     ),
   ],
   [

@@ -13,8 +13,11 @@ export type Reply<T> =
   | { readonly kind: 'unknown' };
 
 const PATIENCE_MS = 10_000;
-/** How long a call waits where the only faults are refused units. */
-const WAITED_LEASES_MAX = 4;
+/**
+ * How long a call waits where the only faults are refused units: two tries of each that is before
+ * it, and as long again for a call with its own key.
+ */
+const WAITED_LEASES_MAX = 5;
 
 /**
  * Runs `call` on any place that has a process. `atNode` sees the answer when it leaves the node:

@@ -101,9 +101,9 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   '/check': async (club) => {
     return { path: '/check', body: { ...(await granted(club)), consume: true } };
   },
+  // Of one customer: the call itself looks at it. One for everybody is looked at later.
   '/alerts': async (club) => {
-    const body = { feature_key: await meter(club), type: 'usage', threshold: 5 };
-    return { path: '/alerts', body };
+    return { path: '/alerts', body: { ...(await granted(club)), type: 'usage', threshold: 5 } };
   },
   '/reservations': async (club) => {
     return { path: '/reservations', body: { ...(await granted(club)), amount: 2 } };

@@ -13,11 +13,10 @@ export type Reply<T> =
   | { readonly kind: 'unknown' };
 
 const PATIENCE_MS = 10_000;
-/**
- * How long a call waits where the only faults are refused units: two tries of each that is before
- * it, and as long again for a call with its own key.
- */
-const WAITED_LEASES_MAX = 5;
+/** How long a call waits where the only faults are refused units. */
+const WAITED_LEASES_MAX = 4;
+/** And for one that is the same: they have one key, and the second waits for the first. */
+const WAITED_LEASES_FOR_ONE_MORE = 1;
 
 /**
  * Runs `call` on any place that has a process. `atNode` sees the answer when it leaves the node:
@@ -37,9 +36,13 @@ export async function send<T>(
   const { promise, resolve } = Promise.withResolvers<Reply<T>>();
   const giveUp = schedule.after(PATIENCE_MS, null, () => resolve({ kind: 'unknown' }));
   const asked = schedule.now;
+  const alike = world.underWay.get(what) ?? 0;
+  world.underWay.set(what, alike + 1);
+  const leases = WAITED_LEASES_MAX + (alike > 0 ? WAITED_LEASES_FOR_ONE_MORE : 0);
   const reply = (answer: Reply<T>): void => {
     const waited = schedule.now - asked;
-    const most = world.leaseMs * WAITED_LEASES_MAX;
+    const most = world.leaseMs * leases;
+    world.underWay.set(what, (world.underWay.get(what) ?? 1) - 1);
     if (world.isCalm)
       auditor.demand(
         waited <= most,

@@ -21,6 +21,8 @@ export class World {
   readonly network: Network;
   readonly auditor: Auditor;
   readonly hard: HardUnits;
+  /** How many calls of each kind wait for their answer. */
+  readonly underWay = new Map<string, number>();
   readonly catalogue: Catalogue;
   readonly server: Server;
   readonly places: readonly Place[];

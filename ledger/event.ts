@@ -26,6 +26,8 @@ export type LedgerEventType =
   | 'alert.recovered'
   | 'customer.spend_cap_reached'
   | 'usage.recorded'
+  | 'auto_topup.succeeded'
+  | 'auto_topup.failed'
   | 'payment.succeeded'
   | 'payment.failed'
   | 'payment.errored'
@@ -45,6 +47,8 @@ export const HEARD_EVENTS = [
   'customer.spend_cap_reached',
   'alert.triggered',
   'alert.recovered',
+  'auto_topup.succeeded',
+  'auto_topup.failed',
 ] as const;
 export type HeardEvent = (typeof HEARD_EVENTS)[number];
 

@@ -4,13 +4,14 @@ import type { CustomerRef } from './actor/directory.ts';
 import type { AlertLook } from './actor/alerts.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
 import type { ReservedOutcome } from './actor/reservations.ts';
+import type { CustomerTopUp, SetTopUp } from './actor/auto-topups.ts';
 import type { ShownSpendCap } from './actor/spend-cap.ts';
 import { recordOne, type UsageItem } from './actor/recording.ts';
 import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
 import { type Item, recordEverywhere } from './cluster/batch.ts';
 import { Customers, type Found } from './cluster/customers.ts';
 import { recordEachEverywhere } from './cluster/each.ts';
-import { PaymentsApi, SubscriptionsApi } from './cluster/apis.ts';
+import { PaymentsApi, SubscriptionsApi, TopUpsApi } from './cluster/apis.ts';
 import { Member, type MemberDeps } from './cluster/member.ts';
 import { Broadcast } from './cluster/broadcast.ts';
 import { Router } from './cluster/router.ts';
@@ -39,6 +40,7 @@ export class Ledger {
   readonly broadcast: Broadcast;
   readonly payments: PaymentsApi;
   readonly subscriptions: SubscriptionsApi;
+  readonly topUps: TopUpsApi;
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
@@ -54,6 +56,7 @@ export class Ledger {
     });
     this.payments = new PaymentsApi(this.#router, deps.storage);
     this.subscriptions = new SubscriptionsApi(this.#router);
+    this.topUps = new TopUpsApi(this.#router);
   }
 
   /**
@@ -243,5 +246,6 @@ export type LedgerDeps = MemberDeps & {
   /** Takes in what another node publishes (`broadcast`); its return value is the reply. */
   readonly onTold: (what: unknown) => unknown;
 };
-export type { AlertLook, Found, MeterBalance, ReservedOutcome, ShownSpendCap };
+export type { AlertLook, CustomerTopUp, Found, MeterBalance };
+export type { ReservedOutcome, SetTopUp, ShownSpendCap };
 export type Resolved = Exclude<ResolveOutcome, { kind: 'unknown' }>;

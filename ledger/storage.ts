@@ -19,6 +19,8 @@ import type {
   Subscription,
   SubscriptionFollowup,
 } from './subscriptions/subscription.ts';
+import type { AutoTopUp } from './topups/auto-topup.ts';
+import type { TopUpOrder } from './topups/order.ts';
 import type { AnswerRest, Reason, Transfer } from './kernel/transfers.ts';
 
 /**
@@ -201,6 +203,8 @@ export type FlushRows = {
   readonly spans: readonly SpanRow[];
   readonly reservations: readonly ReservationRow[];
   readonly billingAccounts: readonly BillingAccountRow[];
+  readonly topUps: readonly TopUpRow[];
+  readonly topUpOrders: readonly TopUpOrderRow[];
   /**
    * Slots that this node gives away: each goes to its new node where that one is alive, else it
    * stays.
@@ -276,6 +280,13 @@ export type ReservationRow = {
   readonly meterId: string;
   readonly reservation: Reservation;
 };
+/** An automatic top-up as it is now. */
+export type TopUpRow = {
+  readonly customer: Customer;
+  readonly meterId: string;
+  readonly topUp: AutoTopUp;
+};
+export type TopUpOrderRow = { readonly customer: Customer; readonly order: TopUpOrder };
 
 /** What a customer's subscriptions share. */
 export type BillingAccountRow = { readonly customer: Customer; readonly account: BillingAccount };

@@ -310,6 +310,7 @@ export class Journal {
     if (moved.askedAt === null) this.#line.push(HEARTBEAT);
     for (const unit of units) unit.commit();
     for (const unit of units) unit.settle('committed');
+    if (rows.topUpOrders.length > 0) this.#deps.onTopUpsOrdered(rows.topUpOrders);
     if (this.#retries.isInDoubt) this.#judge(moved.askedAt);
   }
 
@@ -464,6 +465,8 @@ export type JournalDeps = {
   readonly leaseMs: number;
   /** Called for each flush that is on disk, with how long that took. */
   readonly onFlush: (flush: { readonly ms: number; readonly transfers: number }) => void;
+  /** Charges of automatic top-ups were ordered, and are on disk. */
+  readonly onTopUpsOrdered: (orders: FlushRows['topUpOrders']) => void;
   /**
    * Called once, before anything is answered, when the seat is lost. `for good`: acknowledged
    * writes are missing from the database, and an operator must decide.

@@ -43,6 +43,7 @@ export type OwnershipSessionDeps = {
   /** As this node knows them; what it is told of is soon what the database has. */
   readonly alertsOf: AlertsOf;
   readonly onFlush: JournalDeps['onFlush'];
+  readonly onTopUpsOrdered: JournalDeps['onTopUpsOrdered'];
 };
 
 /**

@@ -53,6 +53,8 @@ export class RowBuilder {
       spans: [...rows.spans.values()],
       reservations: [...rows.reservations.values()],
       billingAccounts: [...rows.billingAccounts.values()],
+      topUps: [...rows.topUps.values()],
+      topUpOrders: rows.topUpOrders,
       handovers: rows.handovers,
     };
   }
@@ -126,6 +128,8 @@ class Fold {
   readonly spans = new Map<string, FlushRows['spans'][number]>();
   readonly reservations = new Map<string, FlushRows['reservations'][number]>();
   readonly billingAccounts = new Map<string, FlushRows['billingAccounts'][number]>();
+  readonly topUps = new Map<string, FlushRows['topUps'][number]>();
+  readonly topUpOrders: FlushRows['topUpOrders'][number][] = [];
   readonly members: FlushRows['members'][number][] = [];
   readonly events: FlushRows['events'][number][] = [];
   readonly payments = new Map<string, FlushRows['payments'][number]>();
@@ -170,6 +174,11 @@ class Fold {
       this.members.push({ slot, accountId, member });
     }
     for (const event of effects.events) this.events.push({ organisationId, mode, event });
+    for (const order of effects.topUpOrders) this.topUpOrders.push({ customer, order });
+    if (effects.topUpChanged && effects.state.topUp !== null) {
+      const { topUp, entitlementId } = effects.state;
+      this.topUps.set(entitlementId, { customer, meterId: meter.id, topUp });
+    }
     if (effects.stateChanged) {
       this.states.set(effects.state.entitlementId, { customer, state: effects.state });
     }

@@ -15,6 +15,7 @@ const GRANT = 750;
 const PERIOD = 350;
 const SPAN = 600;
 const RESERVATION = 1000;
+const TOP_UP = 1200;
 const SUBSCRIPTION = 1700;
 const BILLED_USAGE = 700;
 const OPEN_INVOICE = 700;
@@ -33,9 +34,10 @@ export function bytesOfCustomer({ externalId, email }: Customer): number {
 }
 
 export function bytesOfState(state: MeterState): number {
-  const { grants, others, spans, reservations, fired } = state;
+  const { grants, others, spans, reservations, fired, topUp } = state;
   const kept = others.length * PERIOD + spans.length * SPAN + reservations.length * RESERVATION;
-  return HOLDING + grants.length * GRANT + kept + fired.length * FIRED;
+  const told = fired.length * FIRED + (topUp === null ? 0 : TOP_UP);
+  return HOLDING + grants.length * GRANT + kept + told;
 }
 
 export function bytesOfAlerts(alerts: CustomerAlerts): number {

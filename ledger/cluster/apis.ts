@@ -8,6 +8,10 @@ import { slotOf } from '../kernel/slot.ts';
 import type { Storage, StoredRefund } from '../storage.ts';
 import type { NewSubscription } from '../subscriptions/start.ts';
 import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
+import type { CustomerTopUp, TopUpChange } from '../actor/auto-topups.ts';
+import type { TopUpOutcome } from '../metering/auto-topup-decisions.ts';
+import type { Meter } from '../metering/meter.ts';
+import type { AutoTopUp, TopUpSettings } from '../topups/auto-topup.ts';
 import type { ShownSpendCap } from '../actor/spend-cap.ts';
 import type { SpendCap, Subscription } from '../subscriptions/subscription.ts';
 import type { PreviewOutcome } from '../subscriptions/preview.ts';
@@ -110,5 +114,32 @@ export class SubscriptionsApi {
   /** null without a spend cap. */
   spendCap(customerId: string): Promise<ShownSpendCap | null> {
     return this.#router.run(slotOf(customerId), 'findSpendCap', customerId);
+  }
+}
+
+/** Automatic top-ups on any node. Every answer is durable. @throws LedgerUnavailable */
+export class TopUpsApi {
+  readonly #router: Router;
+
+  constructor(router: Router) {
+    this.#router = router;
+  }
+
+  put(
+    customerId: string,
+    meter: Meter,
+    wanted: { readonly settings: TopUpSettings; readonly zone: string },
+  ): Promise<AutoTopUp | 'too_many_meters'> {
+    return this.#router.run(slotOf(customerId), 'putTopUp', customerId, meter, wanted);
+  }
+
+  /** null where there is none, or it was removed. An answer counts once. */
+  change(customerId: string, meterId: string, change: TopUpChange): Promise<TopUpOutcome> {
+    return this.#router.run(slotOf(customerId), 'changeTopUp', customerId, meterId, change);
+  }
+
+  /** Those of the customer that are set. */
+  of(customerId: string): Promise<readonly CustomerTopUp[]> {
+    return this.#router.run(slotOf(customerId), 'topUpsOf', customerId);
   }
 }

@@ -20,6 +20,7 @@ import {
   upcomingInvoice,
 } from '../actor/subscriptions.ts';
 import { reserve, resolveReservation } from '../actor/reservations.ts';
+import { changeTopUp, putTopUp, topUpsOf } from '../actor/auto-topups.ts';
 import { findSpendCap, setSpendCap } from '../actor/spend-cap.ts';
 import type { OwnershipSession } from '../actor/ownership-session.ts';
 import type { Meter } from '../metering/meter.ts';
@@ -58,6 +59,9 @@ const OPS = {
   setSpendCap,
   findSpendCap,
   lookAtAlert,
+  putTopUp,
+  changeTopUp,
+  topUpsOf,
 } as const;
 
 /** Ops that may do something else when they run a second time. */

@@ -38,7 +38,7 @@ export function decideGrant(
 }
 
 /** Makes room by ending top-ups that are used up: only corrections still need them. */
-function retireUsedUp(draft: MeterDraft): void {
+export function retireUsedUp(draft: MeterDraft): void {
   if (draft.state.grants.length < GRANTS_KEPT_MAX) return;
   draft.checkpoint();
   const at = draft.context.now;

@@ -9,7 +9,8 @@ import {
   type Meter,
   type MeterState,
   type Period,
-  dueOf,
+  balance,
+  nextDueOf,
   snapshotOf,
 } from './meter.ts';
 import {
@@ -21,7 +22,9 @@ import {
 } from './reservation.ts';
 import type { Ids } from '../ports.ts';
 import type { Span } from './span.ts';
-import { quantityNumber } from '../kernel/quantity.ts';
+import { inRange, quantityNumber } from '../kernel/quantity.ts';
+import { type AutoTopUp, look } from '../topups/auto-topup.ts';
+import { orderOf, type TopUpOrder } from '../topups/order.ts';
 import { type Began, externalIdOf } from './signup.ts';
 import type { Transfer } from '../kernel/transfers.ts';
 
@@ -76,6 +79,9 @@ export type MeterEffects = {
   readonly members: readonly CountedMember[];
   readonly spans: readonly SpanChange[];
   readonly reservations: readonly Reservation[];
+  /** Whether its automatic top-up changed, and the charges that this orders. */
+  readonly topUpChanged: boolean;
+  readonly topUpOrders: readonly TopUpOrder[];
   /** Whether the meter's own row changed, beyond its current account's totals. */
   readonly stateChanged: boolean;
 };
@@ -99,6 +105,8 @@ export class MeterDraft {
   #events: LedgerEvent[] | null = null;
   #spans: Map<string, SpanChange> | null = null;
   #reservations: Map<string, Reservation> | null = null;
+  #topUpChanged = false;
+  #topUpOrders: TopUpOrder[] | null = null;
 
   constructor(context: MeterContext, state: MeterState) {
     this.context = context;
@@ -178,6 +186,31 @@ export class MeterDraft {
     if (reservation.status === 'open' && reservation.expiresAt < this.state.nextDue) {
       this.#stateChanged = true;
     }
+  }
+
+  /** Replaces the automatic top-up. A charge that begins with it is ordered. */
+  changeTopUp(next: AutoTopUp): void {
+    const { topUp: before } = this.state;
+    if (next === before) return;
+    const { now } = this.context;
+    this.change({ topUp: { ...next, updatedAt: now } });
+    this.#topUpChanged = true;
+    const { charge } = next;
+    if (charge === null || charge.paymentId === before?.charge?.paymentId) return;
+    this.#topUpOrders ??= [];
+    this.#topUpOrders.push(orderOf(this.context, next, charge));
+  }
+
+  /** What the decision leaves may be too little: then a top-up is ordered with it. */
+  #lookAtLevel(topUp: AutoTopUp): void {
+    const { ids, now, customer, meter } = this.context;
+    const next = look(topUp, {
+      level: balance(snapshotOf(this.state)),
+      now,
+      mayTake: (amount) => inRange(this.state.current.granted + amount),
+      paymentId: (number) => ids.derive('top-up', customer.id, meter.id, String(number)),
+    });
+    this.changeTopUp(next);
   }
 
   /** Settles consumption and reservations on the grants, so that the set of grants may change. */
@@ -339,6 +372,14 @@ export class MeterDraft {
     );
   }
 
+  /** What became of an automatic top-up. */
+  announceTopUp(
+    type: 'auto_topup.succeeded' | 'auto_topup.failed',
+    data: Readonly<Record<string, unknown>>,
+  ): void {
+    this.#event(type, { at: this.context.now, by: null }, data);
+  }
+
   /**
    * `by`: the grant that caused it. For a grant of a subscription, what caused that grant. Returns
    * the id of the event.
@@ -380,12 +421,13 @@ export class MeterDraft {
     return id;
   }
 
-  /** The finished effects. Alerts and the next due time are settled here, once. */
+  /** The finished effects. Alerts, the top-up and the next due time are settled here, once. */
   effects(): MeterEffects {
     this.settleAlerts(this.context.now);
     if (this.#beforeUse !== null) fireAlerts(this, this.#beforeUse);
+    if (this.state.topUp !== null) this.#lookAtLevel(this.state.topUp);
     if (this.#stateChanged) {
-      const nextDue = dueOf(this.state);
+      const nextDue = nextDueOf(this.state);
       this.state = { ...this.state, nextDue };
     }
     return {
@@ -400,6 +442,8 @@ export class MeterDraft {
       members: this.#members ?? NONE,
       spans: this.#spans === null ? NONE : [...this.#spans.values()],
       reservations: this.#reservations === null ? NONE : [...this.#reservations.values()],
+      topUpChanged: this.#topUpChanged,
+      topUpOrders: this.#topUpOrders ?? NONE,
       stateChanged: this.#stateChanged,
     };
   }

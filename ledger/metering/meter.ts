@@ -3,6 +3,7 @@ import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
 import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
 import { type Reservation, unpaid } from './reservation.ts';
+import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
 import type { Mark, Span } from './span.ts';
 
 /**
@@ -82,6 +83,8 @@ export type MeterState = {
   readonly spans: readonly Span[];
   /** The open ones, by when they expire. */
   readonly reservations: readonly Reservation[];
+  /** null: it is not topped up by itself, and never was. */
+  readonly topUp: AutoTopUp | null;
   readonly firstGrantAt: number | null;
   /** Whether a grant expired before it was used up. Separates `expired` from `not_entitled`. */
   readonly everExpired: boolean;
@@ -144,6 +147,7 @@ export function emptyMeterState(
     allocated: 0n,
     spans: [],
     reservations: [],
+    topUp: null,
     firstGrantAt: null,
     everExpired: false,
     exhausted: false,
@@ -290,6 +294,14 @@ export function breakdown(
       // Of a suspended unlimited one there is nothing to use.
       remaining: isSuspended(grant) ? (left(grant) ?? 0n) : left(grant),
     }));
+}
+
+/** When time alone next changes something of the meter; Infinity for never. */
+export function nextDueOf(
+  state: Pick<MeterState, 'grants' | 'current' | 'reservations' | 'topUp'>,
+): number {
+  const due = dueOf(state);
+  return state.topUp === null ? due : Math.min(due, topUpDue(state.topUp));
 }
 
 /**

@@ -40,6 +40,8 @@ export function usageEvent(
     members: [],
     spans: [],
     reservations: [],
+    topUpChanged: false,
+    topUpOrders: [],
     stateChanged: false,
     events: [
       {

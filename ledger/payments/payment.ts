@@ -46,6 +46,8 @@ export type Payment = {
   readonly currency: string;
   readonly transactionType: TransactionType;
   readonly subscriptionId: string | null;
+  /** The meter that it tops up by itself. */
+  readonly meterId: string | null;
   readonly customerName: string | null;
   /**
    * Whether what the customer has left is charged, for an invoice: not an attempt at a checkout.

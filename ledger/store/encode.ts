@@ -27,6 +27,7 @@ import {
   REFUND_COLUMNS,
 } from './payment-columns.ts';
 import { RESERVATION_COLUMNS } from './reservation-columns.ts';
+import { AUTO_TOPUP_COLUMNS } from './auto-topup-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
 import { DELTA_COLUMNS, usageEntries } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
@@ -105,7 +106,8 @@ const belongsToActor = ({ kind }: AccountOpening): boolean =>
 function rareRows(rows: FlushRows): BinaryArray[] | null {
   const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
   const { spans, reservations, billingAccounts } = rows;
-  // Refunds, disputes and followups come with the payment or the subscription that they are of.
+  // Refunds, disputes and followups come with the payment or the subscription that they are of, and
+  // an automatic top-up with the state of its meter.
   const parts = [
     opened,
     members,
@@ -151,6 +153,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
     binaryRows(SPAN_COLUMNS, spans),
     binaryRows(RESERVATION_COLUMNS, reservations),
     binaryRows(BILLING_ACCOUNT_COLUMNS, billingAccounts),
+    binaryRows(AUTO_TOPUP_COLUMNS, rows.topUps),
     binaryRows(FOLLOWUP_COLUMNS, followupRows(rows)),
     binaryRows(HANDOVER_COLUMNS, handovers),
   ];

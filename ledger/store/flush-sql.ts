@@ -10,6 +10,7 @@
 // not what the node believes (I6). The counts at the end fail the statement where an account was
 // not what its actor believed.
 import { type ArrayColumns, type ArrayType, assignments, namesOf } from './columns.ts';
+import { AUTO_TOPUP_COLUMNS } from './auto-topup-columns.ts';
 import { FOLLOWUP_COLUMNS } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
@@ -212,6 +213,11 @@ const RARE = `,
     INSERT INTO billing_accounts AS a (${namesOf(BILLING_ACCOUNT_COLUMNS)})
     SELECT ${namesOf(BILLING_ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('flush_billing_accounts')}
     ON CONFLICT (slot, customer_id) DO UPDATE SET ${assignments(BILLING_ACCOUNT_COLUMNS, 'excluded', 'a')}
+  ),
+  topped_up AS (
+    INSERT INTO auto_topups AS o (${namesOf(AUTO_TOPUP_COLUMNS)})
+    SELECT ${namesOf(AUTO_TOPUP_COLUMNS, 'r.')} FROM ${rowsOf('flush_auto_topups')}
+    ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET ${assignments(AUTO_TOPUP_COLUMNS, 'excluded', 'o')}
   ),
   owed AS (
     INSERT INTO followups (${namesOf(FOLLOWUP_COLUMNS)})

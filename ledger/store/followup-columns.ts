@@ -2,7 +2,7 @@
 import type { FlushRows } from '../storage.ts';
 import { kept, type RowColumns } from './columns.ts';
 
-/** A followup of a payment, or of a subscription: then `customerId` is its customer. */
+/** A followup of a payment, or of a subscription: then `customerId` is its customer; or of a customer. */
 type Row = {
   readonly slot: number;
   readonly id: string;
@@ -28,7 +28,8 @@ export const FOLLOWUP_COLUMNS = {
 export function followupRows({
   followups,
   subscriptionFollowups,
-}: Pick<FlushRows, 'followups' | 'subscriptionFollowups'>): Row[] {
+  topUpOrders,
+}: Pick<FlushRows, 'followups' | 'subscriptionFollowups' | 'topUpOrders'>): Row[] {
   const ofPayments = followups.map(({ slot, at, followup: { id, kind, paymentId, data } }) => {
     return { slot, id, kind, paymentId, subscriptionId: null, customerId: null, data, at };
   });
@@ -37,5 +38,10 @@ export function followupRows({
     const { slot, id: customerId } = customer;
     return { slot, id, kind, paymentId: null, subscriptionId, customerId, data: rest, at };
   });
-  return [...ofPayments, ...ofSubscriptions];
+  const ofCustomers = topUpOrders.map(({ customer, order }) => {
+    const { id, kind, at, ...data } = order;
+    const { slot, id: customerId } = customer;
+    return { slot, id, kind, paymentId: null, subscriptionId: null, customerId, data, at };
+  });
+  return [...ofPayments, ...ofSubscriptions, ...ofCustomers];
 }

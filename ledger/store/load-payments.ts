@@ -113,6 +113,7 @@ function paymentOf(row: PaymentRow): Payment {
     transactionType: row.transaction_type,
     subscriptionId: row.subscription_id,
     customerName: row.customer_name,
+    meterId: row.meter_id,
     isOffSession: row.checkout_id === null,
     attempt: row.attempt,
     processor: row.processor,
@@ -176,6 +177,7 @@ type PaymentRow = RowOf<typeof PAYMENT_COLUMNS> & {
   payment_link_token: string | null;
   product_id: string | null;
   subscription_id: string | null;
+  meter_id: string | null;
   customer_email: string | null;
   customer_name: string | null;
   attempt: number;

@@ -8,9 +8,9 @@ import {
   type Meter,
   type MeterState,
   type Period,
-  dueOf,
   emptyMeterState,
   emptyPeriod,
+  nextDueOf,
 } from '../metering/meter.ts';
 import { assert } from '../kernel/assert.ts';
 import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
@@ -25,6 +25,7 @@ import { type ReservationJson, reservationJson, reservationOf } from './load-res
 import { type SpanJson, spanOf } from './load-spans.ts';
 import { type UsagePriceRow, usagePriceOf } from './usage-price-row.ts';
 import { loadBilling } from './load-subscriptions.ts';
+import { type TopUpJson, topUpOf } from './load-auto-topups.ts';
 import type { GRANT_COLUMNS, STATE_COLUMNS } from './meter-columns.ts';
 
 /** A period: whose it is, and its totals. */
@@ -55,7 +56,9 @@ export async function loadCustomers(
         from usage_spans u join usage_prices p on p.id = u.usage_price_id
         where u.slot = c.slot and u.customer_id = c.customer_id and u.meter_id = c.meter_id and u.live) as spans, (
         select jsonb_agg(${reservationJson(sql)} order by v.expires_at, v.id) from reservations v
-        where v.customer_id = c.customer_id and v.meter_id = c.meter_id and v.status = 'open') as reservations
+        where v.customer_id = c.customer_id and v.meter_id = c.meter_id and v.status = 'open') as reservations, (
+        select to_jsonb(t) from auto_topups t
+        where t.slot = c.slot and t.customer_id = c.customer_id and t.meter_id = c.meter_id) as top_up
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join customer_meters c on c.slot = k.slot and c.customer_id = k.id
       join meters m on m.id = c.meter_id`,
@@ -145,12 +148,14 @@ function meterState(
     opened === undefined ? emptyPeriod(account(start), start, end) : { ...opened, end };
   const reservations = (row.reservations ?? []).map(reservationOf);
   const grants = rows.grants.filter(of).map(grantOf).sort(burnOrder);
+  const topUp = row.top_up === null ? null : topUpOf(row.top_up);
   return {
     ...emptyMeterState(key.meterId, entitlement, current),
     others: periods.filter((period) => period.start !== start),
     grants,
     allocated: row.allocated,
     spans: (row.spans ?? []).map(spanOf),
+    topUp,
     firstGrantAt: row.first_grant_at?.getTime() ?? null,
     everExpired: row.ever_expired,
     exhausted: row.exhausted,
@@ -158,7 +163,7 @@ function meterState(
     sequence: row.sequence,
     eventAt: row.event_at.getTime(),
     reservations,
-    nextDue: dueOf({ grants, current, reservations }),
+    nextDue: nextDueOf({ grants, current, reservations, topUp }),
   };
 }
 
@@ -302,6 +307,7 @@ type StateRow = MeterColumns &
   RowOf<typeof STATE_COLUMNS> & {
     readonly spans: readonly SpanJson[] | null;
     readonly reservations: readonly ReservationJson[] | null;
+    readonly top_up: TopUpJson | null;
   };
 
 type GrantRow = RowOf<typeof GRANT_COLUMNS> & { readonly price: UsagePriceRow | null };

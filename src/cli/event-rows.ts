@@ -64,4 +64,6 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'alert.triggered': true,
   'alert.recovered': true,
   'payment.disputed': true,
+  'auto_topup.succeeded': true,
+  'auto_topup.failed': true,
 };

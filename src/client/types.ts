@@ -27,7 +27,7 @@ export type Operations = {
    * Delete a meter
    *
    * Its history stays, its slug becomes free. Refused while a product gives or sells it, or a
-   * customer has an allowance on it.
+   * customer has an allowance or an automatic top-up of it.
    */
   deleteMeter: { args: [id: string]; answer: void };
   /** Create a customer */
@@ -101,6 +101,47 @@ export type Operations = {
    * Also where there is none.
    */
   deleteSpendCap: { args: [id: string]; answer: void };
+  /**
+   * Top a customer up automatically
+   *
+   * Whenever the level of the feature is below `threshold`, the customer's newest payment
+   * method is charged the price, and `amount` is granted in the commit that records the
+   * capture (a grant whose `source` is `top_up` and whose id is that of the payment). It looks
+   * at the level after everything that changes it, and when this is put. Where that is still
+   * too little it is done again, one after the other, within `limit`: it counts what was
+   * captured in a calendar day, week from Monday, or month of your time zone. There is one
+   * charge at a time, whatever happens at once.
+   *
+   * What was declined as `insufficient_funds` or `processing_error`, or not attempted, is
+   * tried again after 1, 6 and 24 hours, each counted from the decline before. After the
+   * fourth, and after any other decline, it is suspended until the customer has stored another
+   * payment method. To put the same again changes nothing; other settings count from now on
+   * and lift no suspension but that of the limit. A charge under way gives what it was ordered
+   * for.
+   *
+   * It is a `PURCHASE` with an invoice (`billingReason` is `auto_topup`) and a receipt. A
+   * refund takes no units back. `sum` and `count` meters only.
+   */
+  putAutoTopup: { args: [id: string, featureKey: string, params: AutoTopupPut]; answer: AutoTopup };
+  /**
+   * Get the automatic top-up of a feature
+   *
+   * 404 without one.
+   */
+  getAutoTopup: { args: [id: string, featureKey: string]; answer: AutoTopup };
+  /**
+   * Remove the automatic top-up of a feature
+   *
+   * Also where there is none. A charge under way is not called back: it is granted when it is
+   * captured.
+   */
+  deleteAutoTopup: { args: [id: string, featureKey: string]; answer: void };
+  /**
+   * List the automatic top-ups of a customer
+   *
+   * One for each feature that has one.
+   */
+  listAutoTopups: { args: [id: string]; answer: AutoTopups };
   /**
    * Whether a customer may use a feature now
    *
@@ -660,7 +701,7 @@ export type Operations = {
    * Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of
    * that. They come in the order in which they were committed, each once. Samples for a
    * webhook endpoint are not among them, and `usage.recorded`, `customer.spend_cap_reached`,
-   * `alert.triggered` and `alert.recovered` are where an endpoint subscribes to them.
+   * `alert.*` and `auto_topup.*` are where an endpoint subscribes to them.
    *
    * It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any
    * node; without either it begins now. An id that is unknown, of another mode, or no longer
@@ -1624,6 +1665,139 @@ export type AuditLogObject = {
   id: string | null;
 };
 
+export type AutoTopup = {
+  customerId: string;
+  externalCustomerId: string | null;
+  featureKey: string;
+  enabled: boolean;
+  /** Below this level it is topped up. The level is the balance, holds taken off. */
+  threshold: number;
+  /** The units that are granted for the price. */
+  amount: number;
+  /** A one-time price of yours: what one top-up costs. */
+  priceId: string;
+  /**
+   * How many there may be at most in a day, a week from Monday, or a month of your time zone.
+   * null: any number.
+   */
+  limit: AutoTopupLimit | null;
+  /**
+   * `charging`: a charge is under way, or was declined for now and is tried again.
+   * `suspended`: see `reason`.
+   */
+  status: 'armed' | 'charging' | 'suspended';
+  /**
+   * Why it is suspended. `limit`: until the next day, week or month. Otherwise until another
+   * payment method is stored.
+   */
+  reason: 'declined' | 'authentication_required' | 'no_payment_method' | 'limit' | null;
+  /** The payment that is under way; without one the last that was. */
+  paymentId: string | null;
+  /** When it looks at the level again: after a decline, or when the limit begins anew. */
+  nextAttemptAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+};
+
+export type AutoTopupFailedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'auto_topup.failed';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  periodStart: string | null;
+  periodEnd: string | null;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+  /** The units that it gives. */
+  amount: number;
+  paymentId: string | null;
+  reason: 'declined' | 'authentication_required' | 'no_payment_method';
+  /** `charging`: it is tried again. `suspended`: not before another payment method is stored. */
+  status: 'armed' | 'charging' | 'suspended';
+  nextAttemptAt: string | null;
+};
+
+export type AutoTopupFailedEvent = {
+  id: string;
+  type: 'auto_topup.failed';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: AutoTopupFailedData;
+};
+
+export type AutoTopupLimit = {
+  count: number;
+  interval: 'day' | 'week' | 'month';
+};
+
+export type AutoTopupPut = {
+  enabled: boolean;
+  /** Below this level it is topped up. The level is the balance, holds taken off. */
+  threshold: number | string;
+  /** The units that are granted for the price. */
+  amount: number | string;
+  /** A one-time price of yours: what one top-up costs. */
+  priceId: string;
+  limit?: AutoTopupLimit | null;
+};
+
+export type AutoTopupSucceededData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'auto_topup.succeeded';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  periodStart: string | null;
+  periodEnd: string | null;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+  /** The units that it gives. */
+  amount: number;
+  paymentId: string;
+  reason: null;
+};
+
+export type AutoTopupSucceededEvent = {
+  id: string;
+  type: 'auto_topup.succeeded';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: AutoTopupSucceededData;
+};
+
+export type AutoTopups = {
+  data: AutoTopup[];
+};
+
 export type Balance = {
   customerId: string;
   externalCustomerId: string | null;
@@ -1702,7 +1876,8 @@ export type BillingReason =
   | 'subscription_update'
   | 'subscription_resume'
   | 'usage'
-  | 'manual';
+  | 'manual'
+  | 'auto_topup';
 
 export type Branding = {
   /**
@@ -2301,7 +2476,8 @@ export type Endpoint = {
   url: string;
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered.
+   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
+   * auto_topup.failed.
    */
   eventTypes: SubscribedType[];
   description: string | null;
@@ -2326,7 +2502,8 @@ export type EndpointChange = {
   url?: string;
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered.
+   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
+   * auto_topup.failed.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string | null;
@@ -2341,7 +2518,8 @@ export type EndpointCreate = {
   url: string;
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered.
+   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
+   * auto_topup.failed.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string;
@@ -2359,7 +2537,8 @@ export type EndpointWithSecret = {
   url: string;
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered.
+   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
+   * auto_topup.failed.
    */
   eventTypes: SubscribedType[];
   description: string | null;
@@ -2543,7 +2722,9 @@ export type Event =
   | CustomerSpendCapReachedEvent
   | PaymentDisputedEvent
   | AlertTriggeredEvent
-  | AlertRecoveredEvent;
+  | AlertRecoveredEvent
+  | AutoTopupSucceededEvent
+  | AutoTopupFailedEvent;
 
 export type EventType =
   | 'payment.succeeded'
@@ -2573,7 +2754,9 @@ export type EventType =
   | 'customer.spend_cap_reached'
   | 'payment.disputed'
   | 'alert.triggered'
-  | 'alert.recovered';
+  | 'alert.recovered'
+  | 'auto_topup.succeeded'
+  | 'auto_topup.failed';
 
 export type FailureCode =
   | 'card_declined'
@@ -2809,7 +2992,8 @@ export type InvoiceCreatedData = {
     | 'subscription_update'
     | 'subscription_resume'
     | 'usage'
-    | 'manual';
+    | 'manual'
+    | 'auto_topup';
   periodStart: string | null;
   periodEnd: string | null;
   dueAt: string | null;
@@ -2872,7 +3056,8 @@ export type InvoiceUpdatedData = {
     | 'subscription_update'
     | 'subscription_resume'
     | 'usage'
-    | 'manual';
+    | 'manual'
+    | 'auto_topup';
   periodStart: string | null;
   periodEnd: string | null;
   dueAt: string | null;
@@ -4050,7 +4235,9 @@ export type SubscribedType =
   | 'customer.spend_cap_reached'
   | 'payment.disputed'
   | 'alert.triggered'
-  | 'alert.recovered';
+  | 'alert.recovered'
+  | 'auto_topup.succeeded'
+  | 'auto_topup.failed';
 
 export type Subscription = {
   id: string;

@@ -30,6 +30,8 @@ CREATE TYPE new_sandbox_charges_2 AS (key text, status text, next_status text, n
 CREATE TYPE flush_reservations AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, parts jsonb);
 -- In place of flush_customer_meters, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_meter_states AS (slot smallint, customer_id uuid, meter_id uuid, period_start timestamptz, period_end timestamptz, allocated bigint, first_grant_at timestamptz, ever_expired boolean, exhausted boolean, sequence bigint, event_at timestamptz, fired jsonb);
+CREATE TYPE flush_auto_topups AS (slot smallint, customer_id uuid, meter_id uuid, organisation_id uuid, mode mode, settings jsonb, zone text, ordered integer, captures integer, charge jsonb, declines integer, retry_at timestamptz, again boolean, refused text, limited_until timestamptz, method_id uuid, last_payment_id uuid, captured jsonb, updated_at timestamptz);
+CREATE TYPE new_payments_2 AS (slot smallint, id uuid, organisation_id uuid, mode mode, status text, amount bigint, currency text, transaction_type text, checkout_id uuid, checkout_token text, product_id uuid, subscription_id uuid, meter_id uuid, invoice_id uuid, customer_id uuid, customer_email text, customer_name text, external_customer_id text, client_reference_id text, metadata jsonb, attempt integer, processor text, asks integer, ask_at timestamptz, sequence bigint, event_at timestamptz, created_at timestamptz);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -503,7 +505,7 @@ CREATE TABLE invoices (
   CONSTRAINT invoices_add_up CHECK (total = (subtotal - discount_total + tax_total) AND total >= 0),
   CONSTRAINT invoices_numbered_when_issued CHECK ((number IS NULL) = (issued_at IS NULL) AND CASE status WHEN 'draft'::text THEN number IS NULL WHEN 'void'::text THEN true ELSE number IS NOT NULL END),
   CONSTRAINT invoices_paid_in_full CHECK ( CASE status WHEN 'paid'::text THEN amount_paid = total AND paid_at IS NOT NULL ELSE amount_paid = 0 AND paid_at IS NULL END),
-  CONSTRAINT invoices_reason_known CHECK (billing_reason = ANY (ARRAY['purchase'::text, 'subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text, 'subscription_resume'::text, 'usage'::text, 'manual'::text])),
+  CONSTRAINT invoices_reason_known CHECK (billing_reason = ANY (ARRAY['purchase'::text, 'subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text, 'subscription_resume'::text, 'usage'::text, 'manual'::text, 'auto_topup'::text])),
   CONSTRAINT invoices_refunds_within_paid CHECK (amount_refunded >= 0 AND amount_charged_back >= 0 AND (amount_refunded + amount_charged_back) <= amount_paid),
   CONSTRAINT invoices_status_known CHECK (status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text, 'uncollectible'::text]))
 );
@@ -548,6 +550,7 @@ CREATE TABLE payments (
   event_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL,
   paid_at timestamptz,
+  meter_id uuid,
   CONSTRAINT payments_pkey PRIMARY KEY (slot, id),
   CONSTRAINT payments_status_known CHECK (status = ANY (ARRAY['requires_action'::text, 'processing'::text, 'succeeded'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'errored'::text, 'canceled'::text]))
 ) WITH (fillfactor=70);
@@ -559,6 +562,7 @@ CREATE INDEX payments_of_checkout ON payments (checkout_id, created_at, id) WHER
 CREATE INDEX payments_of_customer ON payments (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
 CREATE INDEX payments_of_external ON payments (organisation_id, mode, external_customer_id, created_at, id) WHERE external_customer_id IS NOT NULL;
 CREATE INDEX payments_of_invoice ON payments (invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX payments_of_meter ON payments (customer_id, meter_id) WHERE meter_id IS NOT NULL;
 CREATE INDEX payments_of_subscription ON payments (subscription_id, created_at, id) WHERE subscription_id IS NOT NULL;
 -- What the overview of a day reads: what was captured and refunded on it, and how many subscriptions are in which state.
 CREATE INDEX payments_paid ON payments (organisation_id, mode, paid_at) INCLUDE (currency, amount) WHERE paid_at IS NOT NULL;
@@ -613,11 +617,12 @@ CREATE TABLE followups (
   -- Why, without anything of a row.
   error text,
   CONSTRAINT followups_pkey PRIMARY KEY (slot, id),
-  CONSTRAINT followups_one_subject CHECK (num_nonnulls(payment_id, subscription_id) = 1)
+  CONSTRAINT followups_one_subject CHECK (num_nonnulls(payment_id, subscription_id) <= 1 AND COALESCE(payment_id, subscription_id, customer_id) IS NOT NULL)
 );
 CREATE INDEX followups_dead ON followups (payment_id, subscription_id) WHERE dead_at IS NOT NULL;
 CREATE INDEX followups_failing ON followups (failing_since) WHERE failing_since IS NOT NULL;
 CREATE INDEX followups_left_behind ON followups (written_at);
+CREATE INDEX followups_of_customer ON followups (customer_id) WHERE payment_id IS NULL AND subscription_id IS NULL;
 CREATE INDEX followups_of_payment ON followups (payment_id);
 CREATE INDEX followups_of_subscription ON followups (subscription_id) WHERE subscription_id IS NOT NULL;
 
@@ -1856,6 +1861,39 @@ CREATE INDEX alerts_listed ON alerts (organisation_id, mode, id) WHERE deleted_a
 CREATE INDEX alerts_of_customer ON alerts (customer_id, id) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
 CREATE UNIQUE INDEX alerts_once ON alerts (meter_id, customer_id, type, threshold) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
 CREATE INDEX alerts_to_look_at ON alerts (look_at) WHERE look_at IS NOT NULL;
+
+CREATE TABLE auto_topups (
+  slot smallint NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- Null: it was removed. The row stays, as its number goes into the ids of payments.
+  settings jsonb,
+  zone text NOT NULL,
+  -- Charges that were ordered, ever, and those of them that were captured.
+  ordered integer NOT NULL,
+  captures integer NOT NULL,
+  -- The one that is under way.
+  charge jsonb,
+  -- In a row, and when it is tried again.
+  declines integer NOT NULL,
+  retry_at timestamptz,
+  -- Whether another method was stored since the charge was ordered.
+  again boolean NOT NULL,
+  refused text,
+  limited_until timestamptz,
+  method_id uuid,
+  last_payment_id uuid,
+  -- Captures in the day, the week and the month of the last one.
+  captured jsonb,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT auto_topups_pkey PRIMARY KEY (slot, customer_id, meter_id),
+  CONSTRAINT auto_topups_counted CHECK (captures >= 0 AND captures <= ordered AND declines >= 0),
+  CONSTRAINT auto_topups_refused_known CHECK (refused = ANY (ARRAY['declined'::text, 'authentication_required'::text, 'no_payment_method'::text]))
+) WITH (fillfactor=70);
+CREATE INDEX auto_topups_of_customer ON auto_topups (customer_id);
+CREATE INDEX auto_topups_of_meter ON auto_topups (meter_id);
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

@@ -33,6 +33,8 @@ export const EVENT_TYPES = [
   'payment.disputed',
   'alert.triggered',
   'alert.recovered',
+  'auto_topup.succeeded',
+  'auto_topup.failed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

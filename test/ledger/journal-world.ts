@@ -81,6 +81,8 @@ function effectsOf(unit: Planted): MeterEffects {
     members: [],
     spans: [],
     reservations: [],
+    topUpChanged: false,
+    topUpOrders: [],
     stateChanged: false,
   };
   const context = { customer: {}, meter: { id: 'meter' }, state: {} };
@@ -132,6 +134,7 @@ export class JournalWorld {
         log: silent,
         leaseMs: LEASE_MS,
         onFlush: () => undefined,
+        onTopUpsOrdered: () => undefined,
         onLost: () => {
           this.isLost = true;
         },

@@ -75,6 +75,7 @@ export class PaymentWorld {
         currency,
         transactionType: 'PURCHASE',
         subscriptionId,
+        meterId: null,
         customerName: 'Ada',
         isOffSession,
         attempt: 2,

@@ -96,6 +96,7 @@ export class SoldWorld {
       wants: () => false,
       alertsOf: () => [],
       onFlush: () => undefined,
+      onTopUpsOrdered: () => undefined,
       onTold: () => undefined,
       onPaymentDue: () => Promise.resolve(),
       onSubscriptionDue: async () => {

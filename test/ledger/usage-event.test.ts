@@ -70,6 +70,8 @@ test('it writes nothing but the event', () => {
     grants: [],
     events: [],
     members: [],
+    topUpChanged: false,
+    topUpOrders: [],
     stateChanged: false,
   });
 });

@@ -52,6 +52,12 @@ import {
 import type { Reservation, Resolution } from '../../ledger/metering/reservation.ts';
 import type { Span } from '../../ledger/metering/span.ts';
 import type { Began } from '../../ledger/metering/signup.ts';
+import {
+  decideTopUp,
+  type TopUpCommand,
+  type TopUpOutcome,
+} from '../../ledger/metering/auto-topup-decisions.ts';
+import type { TopUpOrder } from '../../ledger/topups/order.ts';
 import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/metering/usage.ts';
 
 export const HOUR = 3_600_000;
@@ -102,6 +108,8 @@ export class World {
     email: null,
   } as const;
   readonly transfers: Transfer[] = [];
+  /** Charges that its automatic top-up ordered. */
+  readonly orders: TopUpOrder[] = [];
   readonly events: LedgerEvent[] = [];
   /** As last written, with the ended ones. */
   readonly grants = new Map<string, Grant>();
@@ -312,6 +320,12 @@ export class World {
     return outcome;
   }
 
+  topUp(command: TopUpCommand): TopUpOutcome {
+    const { outcome, effects } = decideTopUp(this.context, this.state, command);
+    this.#take(effects);
+    return outcome;
+  }
+
   /** The effect of an alarm at `at`. */
   tickAt(at: number): void {
     this.now = at;
@@ -397,6 +411,10 @@ export class World {
       this.#members.add(`${accountId} ${member}`);
     }
     this.transfers.push(...effects.transfers);
+    this.orders.push(...effects.topUpOrders);
+    if (effects.state.topUp !== this.state.topUp && rows.topUps.length === 0) {
+      throw new Error('the top-up is not written');
+    }
     this.events.push(...effects.events);
     this.#expectWritten(effects);
     this.state = effects.state;

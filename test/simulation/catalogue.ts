@@ -82,6 +82,7 @@ function paymentOf(
       currency: 'USD',
       transactionType: 'PURCHASE',
       subscriptionId: null,
+      meterId: null,
       customerName: null,
       isOffSession: false,
       attempt: 1,

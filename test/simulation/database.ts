@@ -15,6 +15,7 @@ import type {
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { SLOTS } from '../../ledger/limits.ts';
 import type { Customer, Meter, MeterState, Period } from '../../ledger/metering/meter.ts';
+import type { AutoTopUp } from '../../ledger/topups/auto-topup.ts';
 import type { Dispute, Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import type { InvoiceDraft, PaymentOrder } from '../../ledger/subscriptions/subscription.ts';
@@ -92,6 +93,7 @@ export type StateColumns = {
   readonly everExpired: boolean;
   readonly exhausted: boolean;
   readonly fired: MeterState['fired'];
+  readonly topUp: AutoTopUp | null;
   readonly sequence: bigint;
   readonly eventAt: number;
 };

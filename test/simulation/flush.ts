@@ -168,7 +168,7 @@ function writeCustomers(db: Database, rows: FlushRows): void {
 
 function writeState(db: Database, { customer, state }: StateRow): void {
   const { meterId, current, allocated, firstGrantAt, everExpired, exhausted, fired } = state;
-  const { sequence, eventAt, nextDue } = state;
+  const { sequence, eventAt, nextDue, topUp } = state;
   const { start, end } = current;
   const key = { customerId: customer.id, meterId, start };
   demand(current.accountId === periodAccountId(ids, key), 'a period has its own account');
@@ -181,6 +181,7 @@ function writeState(db: Database, { customer, state }: StateRow): void {
     end,
     ...flags,
     ...events,
+    topUp,
   });
   const { slot, organisationId, mode } = customer;
   const alarm = { kind: 'meter', actorId: customer.id, subjectId: meterId } as const;

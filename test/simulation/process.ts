@@ -106,6 +106,7 @@ export class Process {
         await this.carryOut(id);
       },
       onFlush: () => undefined,
+      onTopUpsOrdered: () => undefined,
       onTold: () => null,
       address,
       peers:

@@ -7,7 +7,7 @@ import {
   type Customer,
   type MeterState,
   type Period,
-  dueOf,
+  nextDueOf,
   emptyMeterState,
   emptyPeriod,
 } from '../../ledger/metering/meter.ts';
@@ -115,6 +115,7 @@ export class CustomerLoad {
     const state = emptyMeterState(meterId, entitlementId(ids, key), current);
     if (row === undefined) return state;
     const { allocated, firstGrantAt, everExpired, exhausted, fired, sequence, eventAt } = row;
+    const { topUp } = row;
     const grants = this.#grants
       .filter((one) => one.customerId === customerId && one.meterId === meterId)
       .map(({ grant }) => grant)
@@ -130,6 +131,7 @@ export class CustomerLoad {
       spans: this.#spans
         .filter((one) => one.customer.id === customerId && one.meterId === meterId)
         .map(({ span }) => span),
+      topUp,
       allocated,
       firstGrantAt,
       everExpired,
@@ -138,7 +140,7 @@ export class CustomerLoad {
       sequence,
       eventAt,
       reservations,
-      nextDue: dueOf({ grants, current, reservations }),
+      nextDue: nextDueOf({ grants, current, reservations, topUp }),
     };
   }
 }

@@ -52,6 +52,7 @@ class Alone {
         onPaymentDue: () => Promise.resolve(),
         onSubscriptionDue: () => Promise.resolve(),
         onFlush: () => undefined,
+        onTopUpsOrdered: () => undefined,
       },
       { fence: fence!, askedAt, onLost: (why) => expect.unreachable(why) },
     );

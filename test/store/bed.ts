@@ -74,6 +74,8 @@ export const NO_ROWS: FlushRows = {
   spans: [],
   reservations: [],
   billingAccounts: [],
+  topUps: [],
+  topUpOrders: [],
   handovers: [],
 };
 

@@ -170,6 +170,8 @@ test('members may be forgotten at any time, but not what is counted and on its w
     events: [],
     spans: [],
     reservations: [],
+    topUpChanged: false,
+    topUpOrders: [],
     stateChanged: false,
   };
   const members = [{ accountId: 'account', member: 7n }];

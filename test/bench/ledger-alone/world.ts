@@ -50,6 +50,7 @@ export async function openWorld(customerCount: number): Promise<World> {
     wants: () => false,
     alertsOf: () => [],
     onFlush: () => undefined,
+    onTopUpsOrdered: () => undefined,
     onTold: () => undefined,
     onPaymentDue: () => Promise.resolve(),
     onSubscriptionDue: () => Promise.resolve(),

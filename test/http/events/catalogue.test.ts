@@ -19,6 +19,8 @@ test('it has the 24 types of the contract and ours, each once', () => {
     'payment.disputed',
     'alert.triggered',
     'alert.recovered',
+    'auto_topup.succeeded',
+    'auto_topup.failed',
   ]);
   expect(Object.keys(EVENT_CATALOGUE).sort()).toEqual([...EVENT_TYPES].sort());
 });

@@ -37,7 +37,8 @@ test('POST answers every field, and the secret', async () => {
 test('omitted event_types are all that are written in any case; it is enabled', async () => {
   const { json } = await create({ url });
   const alerts = ['alert.triggered', 'alert.recovered'];
-  const asked = ['usage.recorded', 'customer.spend_cap_reached', ...alerts];
+  const topUps = ['auto_topup.succeeded', 'auto_topup.failed'];
+  const asked = ['usage.recorded', 'customer.spend_cap_reached', ...alerts, ...topUps];
   expect(json.event_types).toEqual(EVENT_TYPES.filter((type) => !asked.includes(type)));
   expect([json.status, json.description]).toEqual(['enabled', null]);
 });

@@ -26,16 +26,18 @@ const LEDGER_FACE = [
   'ledger/metering/{alert,grants,meter,reservation,span,usage-price}.ts',
   'ledger/payments/{charge,dispute,payment,pricing,refund}.ts',
   'ledger/subscriptions/{commands,dunning,preview,rating,subscription,transitions,upcoming}.ts',
+  'ledger/topups/**',
 ];
 /** The decisions, as actors call them. */
 const DECISIONS = [
   'ledger/metering/**',
   'ledger/payments/**',
   'ledger/subscriptions/{commands,preview,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
+  'ledger/topups/**',
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [
-  'ledger/actor/{actor,actor-cache,alarms,alerts,alarms-api,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
+  'ledger/actor/{actor,actor-cache,alarms,alerts,alarms-api,auto-topups,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
   'ledger/actor/{own-slots,ownership-session,payments,recording,reservations,spend-cap,subscriptions,unit-size,weight}.ts',
 ];
 
@@ -55,7 +57,11 @@ const LAYERS: Layer[] = [
   },
   // The pure rooms: rules without a clock, a timer or a table.
   { files: ['ledger/kernel/**'], may: [...KERNEL, 'ledger/{limits,ports}.ts'] },
-  { files: ['ledger/metering/**'], may: [...KERNEL, 'ledger/*.ts', 'ledger/metering/**'] },
+  {
+    files: ['ledger/metering/**'],
+    may: [...KERNEL, 'ledger/*.ts', 'ledger/metering/**', 'ledger/topups/**'],
+  },
+  { files: ['ledger/topups/**'], may: [...KERNEL, 'ledger/*.ts', 'ledger/topups/**'] },
   {
     files: ['ledger/payments/**'],
     may: [...KERNEL, 'ledger/*.ts', 'ledger/payments/**', 'ledger/metering/meter.ts'],
@@ -234,6 +240,11 @@ const LAYERS: Layer[] = [
       'src/records/**',
       'src/platform/**',
     ],
+    mayType: ['src/processors/**'],
+  },
+  {
+    files: ['src/topups/**'],
+    may: [...LEDGER_FACE, 'src/topups/**', 'src/records/**', 'src/platform/**'],
     mayType: ['src/processors/**'],
   },
   {

@@ -1,6 +1,7 @@
 // The catalog of events (contract, Events): every type with what it means, what its data says, and
 // a sample.
 import type { EventType } from '../../../records/events.ts';
+import { AUTO_TOPUP_PAYLOADS } from './auto-topups.ts';
 import { CUSTOMER_PAYLOADS } from './customers.ts';
 import { INVOICE_PAYLOADS } from './invoices.ts';
 import { METERING_PAYLOADS } from './metering.ts';
@@ -16,6 +17,7 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Payload>> = {
   ...SUBSCRIPTION_PAYLOADS,
   ...CUSTOMER_PAYLOADS,
   ...METERING_PAYLOADS,
+  ...AUTO_TOPUP_PAYLOADS,
   ...ORGANISATION_PAYLOADS,
 };
 

@@ -48,6 +48,7 @@ import { openDenials } from './service/denials.ts';
 import { openPeople, type People } from './service/people.ts';
 import type { ServiceOptions } from './service/options.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
+import type { TopUps } from './topups/topups.ts';
 import type { TestClocks } from './test-clock/test-clocks.ts';
 
 export type Service = {
@@ -85,14 +86,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ledger: new Late<Ledger>('ledger'),
     payments: new Late<Payments>('payments'),
     subscriptions: new Late<Subscriptions>('subscriptions'),
+    topUps: new Late<TopUps>('automatic top-ups'),
     testClocks: new Late<TestClocks>('test clocks'),
   };
   const connections = await openConnections(options, late.ledger);
   const { sql, changes, metrics, keyLocks } = connections;
   const node = openNode(options, connections, {
     ...late,
-    onPaymentDue: (id) => late.payments.get().due(id),
-    onSubscriptionDue: (tenant, id) => late.subscriptions.get().due(tenant, id),
+    ...calledByLedger(late),
     ...(await openAsked(connections)),
   });
   const signing = await openSigning(options, sql);
@@ -117,7 +118,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   ]);
   await ledger.open();
   const beside = [openUsageFolder(options), openAlertLooks(options, ledger)];
-  const { payments, subscriptions, hints, reconciler } = business;
+  const { payments, subscriptions, topUps, hints, reconciler } = business;
   const { auth, edge } = callers;
   return {
     ...app,
@@ -136,13 +137,26 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       await eventStreams.close();
-      const owing = [...beside, delivery, hints, reconciler, subscriptions, payments];
+      const owing = [...beside, delivery, hints, reconciler, topUps, subscriptions, payments];
       for (const part of [people.post, ...owing]) await part?.close();
       for (const open of [ledger, peers, auth, denials, changes, keyLocks, metrics])
         await open?.close();
       redis.disconnect();
       await Promise.all([storage.end(), endConnections(connections)]);
     },
+  };
+}
+
+/** Alarms that are due, and charges that are ordered. */
+function calledByLedger(late: {
+  readonly payments: Late<Payments>;
+  readonly subscriptions: Late<Subscriptions>;
+  readonly topUps: Late<TopUps>;
+}): Pick<LedgerDeps, 'onPaymentDue' | 'onSubscriptionDue' | 'onTopUpsOrdered'> {
+  return {
+    onPaymentDue: (id) => late.payments.get().due(id),
+    onSubscriptionDue: (tenant, id) => late.subscriptions.get().due(tenant, id),
+    onTopUpsOrdered: (orders) => late.topUps.get().ordered(orders),
   };
 }
 

@@ -13,7 +13,7 @@ const DISPUTED = `disputed AS (
   )`;
 
 /** Payments, with what their accounts say and what their followups still have to do. */
-const CHARGED = `
+export const CHARGED = `
   WITH owed AS (
     SELECT payment_id, count(*) FILTER (WHERE kind = 'payment_settled') > 0 AS settling,
       coalesce(sum((data ->> 'delta')::bigint) FILTER (WHERE kind = 'refund_settled'), 0) AS refunded,
@@ -47,8 +47,9 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
       LEFT JOIN disputed d ON d.slot = a.slot AND d.payment_id = a.id WHERE a.kind = 'payment') a ON a.slot = p.slot AND a.id = p.id
     LEFT JOIN customers c ON c.id = p.customer_id AND c.organisation_id = p.organisation_id AND c.mode = p.mode
     WHERE p.id IS NULL OR (p.status IN ${CAPTURED}) <> (a.id IS NOT NULL)
-      -- A charge without its buyer has an invoice and a customer before it has the money.
-      OR num_nonnulls(p.paid_at, p.invoice_id, c.id) <> CASE WHEN a.id IS NOT NULL THEN 3 WHEN p.checkout_id IS NULL THEN 2 ELSE 0 END
+      -- A charge without its buyer has a customer before it has the money, and an invoice, but for a top-up.
+      OR num_nonnulls(p.paid_at, p.invoice_id, c.id) <> CASE WHEN a.id IS NOT NULL THEN 3 WHEN p.meter_id IS NOT NULL THEN 1
+        WHEN p.checkout_id IS NULL THEN 2 ELSE 0 END
       OR a.credits_posted <> p.amount OR NOT a.capped
       OR (a.organisation_id, a.mode, a.currency) <> (p.organisation_id, p.mode, p.currency)
       -- What was charged back is no refund.

@@ -13,6 +13,7 @@ import { RESERVATION_CHECKS } from './audit-reservations.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
 import { USAGE_BIN_CHECKS } from './audit-usage-bins.ts';
 import { USAGE_CHECKS } from './audit-usage.ts';
+import { TOPUP_CHECKS } from './audit-topups.ts';
 import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
 
 export type Finding = { readonly check: string; readonly detail: string };
@@ -20,6 +21,7 @@ export type Finding = { readonly check: string; readonly detail: string };
 const CHECKS: Readonly<Record<string, string>> = {
   ...PAYMENT_CHECKS,
   ...SUBSCRIPTION_CHECKS,
+  ...TOPUP_CHECKS,
   ...USAGE_CHECKS,
   ...USAGE_BIN_CHECKS,
   ...RESERVATION_CHECKS,

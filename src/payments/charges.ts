@@ -23,6 +23,7 @@ import {
   type PaymentMethodRecord,
   putPaymentMethod,
 } from '../records/payment-methods.ts';
+import { oweMethodStored } from '../records/topup-followups.ts';
 import { customerOf } from './customer.ts';
 import type { Followups } from './followups.ts';
 import { giveBack, takeAgain } from './redemption.ts';
@@ -250,7 +251,10 @@ export class Charges {
       const payer = await customerOf(transaction, scope, { checkoutId, buyer, ids, now });
       const owner = { id: ids.next(), customerId: payer.id, subscriptionId, processor };
       const kept = methodOf(result, owner);
-      if (kept !== null) await putPaymentMethod(transaction, scope, { method: kept, now });
+      if (kept !== null && (await putPaymentMethod(transaction, scope, { method: kept, now }))) {
+        const stored = { customerId: payer.id, methodId: kept.id };
+        await oweMethodStored(transaction, stored, { ids, now });
+      }
       return payer;
     });
     if (customer.changed) await changes.publish('customer', customer.id);

@@ -27,6 +27,7 @@ import {
 } from '../invoices/changes.ts';
 import { findPayment } from '../records/payments.ts';
 import { checkoutInvoice } from '../invoices/checkout-invoice.ts';
+import { topUpInvoice } from '../invoices/topup-invoice.ts';
 import { type Issuance, issueInvoices } from '../invoices/issue.ts';
 import { oweMails } from './mails.ts';
 
@@ -45,6 +46,8 @@ export type FollowupsDeps = {
    * A charge of a subscription is decided: the customer's actor gets it first. It may be repeated.
    */
   readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
+  /** The same of an automatic top-up. */
+  readonly onTopUpPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };
 
 export class Followups {
@@ -76,21 +79,25 @@ export class Followups {
 
   /** Executes what is due for this payment before it resolves. */
   async now(payment: OwingPayment): Promise<void> {
-    if (payment.subscriptionId !== null) {
-      try {
-        await this.#deps.onSubscriptionPayment(payment, payment.id);
-      } catch (error) {
-        return this.#owed.failed(payment.id, error);
-      }
+    try {
+      await this.#tell(payment);
+    } catch (error) {
+      return this.#owed.failed(payment.id, error);
     }
     await this.#owed.do(payment.id);
   }
 
-  /** Executes it soon, in a batch. A subscription gets the result of its charge first. */
+  async #tell(payment: OwingPayment): Promise<void> {
+    const { onSubscriptionPayment, onTopUpPayment } = this.#deps;
+    if (payment.subscriptionId !== null) await onSubscriptionPayment(payment, payment.id);
+    if (payment.meterId !== null) await onTopUpPayment(payment, payment.id);
+  }
+
+  /** Executes it soon, in a batch. A customer's actor gets the result of its charge first. */
   soon(payment: OwingPayment): void {
     const { sql } = this.#deps;
     const isSettled = async (): Promise<boolean> =>
-      payment.subscriptionId === null || !(await owesSettlement(sql, payment.id));
+      !isAwaited(payment) || !(await owesSettlement(sql, payment.id));
     isSettled()
       .then((settled) => (settled ? this.#owed.do(payment.id) : this.now(payment)))
       .catch((error: unknown) => this.#owed.failed(payment.id, error));
@@ -108,6 +115,11 @@ export class Followups {
   carryOut(scope: Tenant): Promise<boolean> {
     return this.#owed.carryOutAll(scope);
   }
+}
+
+/** Whether a customer's actor waits for its outcome. */
+function isAwaited({ subscriptionId, meterId }: OwingPayment): boolean {
+  return subscriptionId !== null || meterId !== null;
 }
 
 async function executeFollowup(
@@ -164,7 +176,7 @@ async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log):
 type Settled = {
   /** Invoices that were charged. */
   readonly paid: InvoicePayment[];
-  /** Invoices of checkouts. */
+  /** Invoices of checkouts and of top-ups. */
   readonly issuances: Issuance[];
   /** Discounts that were redeemed in vain. */
   readonly unused: string[];
@@ -173,16 +185,23 @@ type Settled = {
 /** Marks the checkout paid, or open again. */
 async function settle(
   sql: Transaction,
-  { organisationId, mode, paymentId, checkoutId, paidAt, ...charged }: Followup,
+  { organisationId, mode, paymentId, checkoutId, meterId, paidAt, ...charged }: Followup,
   { now, ids, settled }: { now: number; ids: Ids; settled: Settled },
 ): Promise<void> {
+  const scope = { organisationId, mode };
+  if (meterId !== null) {
+    if (paidAt === null) return;
+    const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
+    const issuance = await topUpInvoice(sql, scope, { payment, now, eventId: ids.next() });
+    settled.issuances.push(issuance);
+    return;
+  }
   if (checkoutId === null) {
     if (paidAt === null) return;
     const invoiceId = must(charged.invoiceId, 'the invoice that was charged');
     settled.paid.push({ invoiceId, paymentId, paidAt });
     return;
   }
-  const scope = { organisationId, mode };
   const status = paidAt === null ? 'active' : 'paid';
   const at = paidAt?.getTime() ?? now;
   const finished = await finishAttempt(sql, { id: checkoutId, paymentId, status, now: at });

@@ -37,6 +37,7 @@ export type Failure = Extract<
   | 'incorrect_number'
   | 'incorrect_iban'
   | 'authentication_failed'
+  | 'authentication_required'
   | 'mandate_lost'
 >;
 
@@ -54,6 +55,7 @@ export const MESSAGES: Readonly<Record<Failure, string>> = {
   incorrect_iban:
     'This is not a test account. Payments are in test mode: use DE89 3704 0044 0532 0130 00, for example.',
   authentication_failed: 'Your bank did not confirm the payment.',
+  authentication_required: 'Your bank wants to ask you before it pays.',
   mandate_lost: 'This payment method may not be charged any more.',
 };
 
@@ -93,6 +95,8 @@ const CARDS: readonly Row[] = [
   ['4000002760003184', 'visa',       'challenges',               null,                 'succeed'],
   ['4000008400001629', 'visa',       'challenges_then_declines', 'card_declined',      'succeed'],
   ['4000000000000341', 'visa',       'succeeds_at_first',        'card_declined',      'succeed'],
+  ['4000000000009235', 'visa',       'succeeds_at_first',        'insufficient_funds', 'succeed'],
+  ['4000002500003155', 'visa',       'succeeds_at_first',        'authentication_required', 'succeed'],
   ['4000000000007726', 'visa',       'succeeds',                 null,                 'settle'],
   ['4000000000005126', 'visa',       'succeeds',                 null,                 'fail_late'],
   ['4000000000000259', 'visa',       'succeeds',                 null,                 'succeed', 'lost'],

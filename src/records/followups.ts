@@ -13,6 +13,8 @@ export type Followup = Tenant & {
   readonly id: string;
   readonly kind: 'payment_settled' | 'refund_settled' | 'dispute_settled';
   readonly paymentId: string;
+  /** The meter that the payment tops up by itself. */
+  readonly meterId: string | null;
   /** Of a captured payment. */
   readonly invoiceId: string | null;
   /** Of a charge for a subscription. */
@@ -27,10 +29,15 @@ export type Followup = Tenant & {
   };
 };
 
-/** No followup of the same payment or subscription is dead. */
+/** Whether it is of a customer, and of none of its payments or subscriptions. */
+export const isOfCustomer = (sql: Executor, name: 'f' | 'dead') =>
+  sql`${sql(name)}.payment_id is null and ${sql(name)}.subscription_id is null`;
+
+/** No followup of the same payment, subscription or customer is dead. */
 export const isAlive = (sql: Executor) => sql`
   not exists (select from followups dead where dead.dead_at is not null
-    and (dead.payment_id = f.payment_id or dead.subscription_id = f.subscription_id))`;
+    and (dead.payment_id = f.payment_id or dead.subscription_id = f.subscription_id
+      or dead.customer_id = f.customer_id and ${isOfCustomer(sql, 'dead')} and ${isOfCustomer(sql, 'f')}))`;
 
 /** It is alive, and not put off. */
 export const isDue = (sql: Executor) => sql`
@@ -51,7 +58,7 @@ export async function takeFollowups(
     with taken as (
       delete from followups f where payment_id = any(${sorted}::uuid[]) and ${isAlive(sql)} returning *
     )
-    select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode,
+    select t.id, t.kind, t.payment_id as "paymentId", p.meter_id as "meterId", t.data, p.organisation_id as "organisationId", p.mode,
       p.invoice_id as "invoiceId", p.subscription_id as "subscriptionId", p.checkout_id as "checkoutId", p.paid_at as "paidAt"
     from taken t join payments p on p.id = t.payment_id
     order by t.kind <> 'payment_settled', t.at, t.id`;
@@ -64,7 +71,11 @@ export async function owesSettlement(sql: Executor, paymentId: string): Promise<
   return rows.length > 0;
 }
 
-export type OwingPayment = Tenant & { readonly id: string; readonly subscriptionId: string | null };
+export type OwingPayment = Tenant & {
+  readonly id: string;
+  readonly subscriptionId: string | null;
+  readonly meterId: string | null;
+};
 
 /** Which followups are asked for. */
 export type Owing = {
@@ -81,19 +92,23 @@ export async function listPaymentsOwing(
   { olderThanMs, atMost, scope }: Owing,
 ): Promise<OwingPayment[]> {
   return sql<OwingPayment[]>`
-    select distinct p.id, p.subscription_id as "subscriptionId", p.organisation_id as "organisationId", p.mode
+    select distinct p.id, p.subscription_id as "subscriptionId", p.meter_id as "meterId", p.organisation_id as "organisationId", p.mode
     from followups f join payments p on p.id = f.payment_id
     where f.written_at < now() - ${olderThanMs} * interval '1 ms' and ${isDue(sql)}
       ${scope === null ? sql`` : sql`and p.organisation_id = ${scope.organisationId} and p.mode = ${scope.mode}`}
     limit ${atMost}`;
 }
 
-type Subject = { readonly paymentId: string } | { readonly subscriptionId: string };
+type Subject =
+  | { readonly paymentId: string }
+  | { readonly subscriptionId: string }
+  | { readonly customerId: string };
 
-const isOf = (sql: Executor, subject: Subject) =>
-  'paymentId' in subject
-    ? sql`payment_id = ${subject.paymentId}`
-    : sql`subscription_id = ${subject.subscriptionId}`;
+const isOf = (sql: Executor, subject: Subject) => {
+  if ('paymentId' in subject) return sql`f.payment_id = ${subject.paymentId}`;
+  if ('subscriptionId' in subject) return sql`f.subscription_id = ${subject.subscriptionId}`;
+  return sql`f.customer_id = ${subject.customerId} and ${isOfCustomer(sql, 'f')}`;
+};
 
 /**
  * Its followup failed once more: it is tried later. After an hour of that, an operator must retry
@@ -105,7 +120,7 @@ export async function putOff(
   why: string,
 ): Promise<'later' | 'dead' | 'gone'> {
   const rows = await sql<{ dead: boolean }[]>`
-    update followups set tries = tries + 1, failing_since = coalesce(failing_since, now()), error = ${why},
+    update followups f set tries = tries + 1, failing_since = coalesce(failing_since, now()), error = ${why},
       next_at = now() + least(interval '4 s' * 2 ^ least(tries, 10), interval '5 min'),
       dead_at = case when failing_since < now() - interval '1 hour' then now() end
     where ${isOf(sql, subject)} and dead_at is null returning dead_at is not null as dead`;
@@ -130,8 +145,9 @@ export function listFailing(sql: Executor, atMost: number): Promise<FailingFollo
   return sql<FailingFollowup[]>`
     select f.id, f.kind, f.payment_id as "paymentId", f.subscription_id as "subscriptionId", f.tries,
       f.failing_since as "failingSince", f.next_at as "nextAt", f.dead_at as "deadAt", f.error,
-      coalesce(p.organisation_id, s.organisation_id) as "organisationId", coalesce(p.mode, s.mode) as mode
+      coalesce(p.organisation_id, s.organisation_id, c.organisation_id) as "organisationId", coalesce(p.mode, s.mode, c.mode) as mode
     from followups f left join payments p on p.id = f.payment_id left join subscriptions s on s.id = f.subscription_id
+      left join customers c on c.id = f.customer_id
     where f.failing_since is not null order by f.failing_since, f.at, f.id limit ${atMost}`;
 }
 
@@ -144,7 +160,9 @@ export async function retryFailing(sql: Executor, id: string | null): Promise<nu
     update followups f set tries = 0, failing_since = null, next_at = null, dead_at = null, error = null
     from followups named
     where named.failing_since is not null and (${id}::uuid is null or named.id = ${id})
-      and (f.id = named.id or f.payment_id = named.payment_id or f.subscription_id = named.subscription_id)
+      and (f.id = named.id or f.payment_id = named.payment_id or f.subscription_id = named.subscription_id
+        or f.customer_id = named.customer_id and ${isOfCustomer(sql, 'f')}
+          and named.payment_id is null and named.subscription_id is null)
       and f.failing_since is not null`;
   return count;
 }

@@ -24,6 +24,7 @@ export const BILLING_REASONS = [
   'subscription_resume',
   'usage',
   'manual',
+  'auto_topup',
 ] as const;
 export type BillingReason = (typeof BILLING_REASONS)[number];
 

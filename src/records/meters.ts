@@ -182,7 +182,7 @@ export async function updateMeter(
 
 /**
  * Keeps the history and frees the slug. Refused while a product gives or sells it, or a customer
- * has an allowance of it. Usage is only sold beyond an allowance, so none is being sold then.
+ * has an allowance of it or is topped up with it. Usage is only sold beyond an allowance, so none is being sold then.
  */
 export async function deleteMeter(
   sql: Transaction,
@@ -195,7 +195,9 @@ export async function deleteMeter(
   const [uses] = await sql<{ isUsed: boolean }[]>`
     select exists (select from entitlements where meter_id = ${id})
       or exists (select from usage_prices where meter_id = ${id} and status = 'active')
-      or exists (select from grants where meter_id = ${id} and ended_at is null) as "isUsed"`;
+      or exists (select from grants where meter_id = ${id} and ended_at is null)
+      or exists (select from auto_topups where meter_id = ${id}
+        and (jsonb_typeof(settings) = 'object' or jsonb_typeof(charge) = 'object')) as "isUsed"`;
   if (uses?.isUsed === true) return 'in_use';
   await deleteAlertsOfMeter(sql, scope, { meterId: id, at: new Date(now) });
   await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;

@@ -53,7 +53,7 @@ export type RefundRecord = Pick<Refund, 'id' | 'amount' | 'status' | 'reason' | 
   readonly settledAt: Date | null;
 };
 
-/** What a charge begins with: an attempt at a checkout, or a period of a subscription. */
+/** What a charge begins with: an attempt at a checkout, a period of a subscription, a top-up. */
 export type NewPayment = Pick<
   PaymentRecord,
   | 'id'
@@ -74,6 +74,8 @@ export type NewPayment = Pick<
 > & {
   readonly slot: number;
   readonly checkoutToken: string | null;
+  /** The meter that it tops up by itself. */
+  readonly meterId: string | null;
   readonly processor: string;
   /** When to ask for the outcome, if the process that makes the charge is gone by then. */
   readonly askAt: number;
@@ -103,6 +105,7 @@ export function newPayment(
     checkoutToken: null,
     productId: null,
     subscriptionId: null,
+    meterId: null,
     invoiceId: null,
     customerId: null,
     clientReferenceId: null,
@@ -124,14 +127,14 @@ export async function insertPayments(
   const names = namesOf(sql, NEW_PAYMENT);
   await sql`
     with made as (
-      insert into payments (${names}) select ${names} from unnest(${rowsOf(sql, NEW_PAYMENT, rows)}::new_payments[])
+      insert into payments (${names}) select ${names} from unnest(${rowsOf(sql, NEW_PAYMENT, rows)}::new_payments_2[])
       on conflict (slot, id) do nothing returning slot, id, ask_at, organisation_id, mode
     )
     insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
     select slot, id, id, ask_at, 'payment', organisation_id, mode from made`;
 }
 
-/** The type `new_payments`. */
+/** The type `new_payments_2`. */
 const NEW_PAYMENT = {
   slot: 'smallint',
   id: 'uuid',
@@ -145,6 +148,7 @@ const NEW_PAYMENT = {
   checkout_token: 'text',
   product_id: 'uuid',
   subscription_id: 'uuid',
+  meter_id: 'uuid',
   invoice_id: 'uuid',
   customer_id: 'uuid',
   customer_email: 'text',
@@ -178,6 +182,7 @@ function rowOf(
     checkout_token: payment.checkoutToken,
     product_id: payment.productId,
     subscription_id: payment.subscriptionId,
+    meter_id: payment.meterId,
     invoice_id: payment.invoiceId,
     customer_id: payment.customerId,
     customer_email: payment.customerEmail,

@@ -17,6 +17,8 @@ import type { Reconciler } from '../reconciliation/reconciler.ts';
 import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import { openTopUps } from '../topups/open.ts';
+import type { TopUps } from '../topups/topups.ts';
 import { type OutboxWork, TestClocks } from '../test-clock/test-clocks.ts';
 import { type Banks, openBanks } from './banks.ts';
 import { type Connected, openConnected } from './connected.ts';
@@ -31,6 +33,7 @@ export type Business = {
   readonly payments: Payments;
   readonly openings: Openings;
   readonly subscriptions: Subscriptions;
+  readonly topUps: TopUps;
   readonly testClocks: TestClocks;
   readonly reconciler: Reconciler;
 } & Banks &
@@ -50,6 +53,7 @@ export async function openBusiness(
   late: {
     readonly payments: Late<Payments>;
     readonly subscriptions: Late<Subscriptions>;
+    readonly topUps: Late<TopUps>;
     readonly testClocks: Late<TestClocks>;
   },
 ): Promise<Business> {
@@ -63,17 +67,23 @@ export async function openBusiness(
   const payments = openPayments({
     ...deps,
     onSubscriptionPayment: (scope, id) => late.subscriptions.get().paymentSettled(scope, id),
+    onTopUpPayment: (scope, id) => late.topUps.get().paymentSettled(scope, id),
   });
-  const subscriptions = openSubscriptions({ ...deps, collect: (id) => payments.collect(id) });
-  const owed = [payments, subscriptions];
+  const collect = (id: string) => payments.collect(id);
+  const topUps = openTopUps({ ...deps, collect });
+  const carryOutTopUps = (customerId: string) => topUps.carryOutOf(customerId);
+  const subscriptions = openSubscriptions({ ...deps, collect, carryOutTopUps });
+  const owed = [payments, subscriptions, topUps];
   const testClocks = openTestClocks(connections, node, owed);
   late.payments.bind(payments);
   late.subscriptions.bind(subscriptions);
+  late.topUps.bind(topUps);
   late.testClocks.bind(testClocks);
   const openings = new Openings({ ...deps, newToken });
   const connected = openConnected(options, connections, { secrets, payments, subscriptions });
   const reconciler = openReconciliation(options, connections, { secrets, payments });
-  return { payments, openings, subscriptions, testClocks, reconciler, ...banks, ...connected };
+  const moving = { payments, openings, subscriptions, topUps, testClocks, reconciler };
+  return { ...moving, ...banks, ...connected };
 }
 
 function openTestClocks(

@@ -49,7 +49,10 @@ export function openNode(
     ledger: late,
     testClocks,
     ...callbacks
-  }: Pick<LedgerDeps, 'onPaymentDue' | 'onSubscriptionDue' | 'wants' | 'alertsOf'> & {
+  }: Pick<
+    LedgerDeps,
+    'onPaymentDue' | 'onSubscriptionDue' | 'onTopUpsOrdered' | 'wants' | 'alertsOf'
+  > & {
     readonly ledger: Late<Ledger>;
     readonly testClocks: Late<TestClocks>;
   },

@@ -17,6 +17,7 @@ import { findPaymentMethod, hasSavedSince, putPaymentMethod } from '../records/p
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
 import { listSubscriptions } from '../records/subscriptions.ts';
+import { oweMethodStored } from '../records/topup-followups.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import type { MethodReply, Subscriptions } from './subscriptions.ts';
 
@@ -86,7 +87,7 @@ function processorOf(
 }
 
 async function keep(
-  { sql, ids, orgClock, billing }: SubscriptionsDeps,
+  { sql, ids, orgClock, billing, carryOutTopUps }: SubscriptionsDeps,
   scope: Tenant,
   given: {
     readonly customerId: string;
@@ -109,10 +110,14 @@ async function keep(
   const now = orgClock.now(scope);
   const subscriptionIds = await sql.begin(async (transaction) => {
     if (!(await putPaymentMethod(transaction, scope, { method: kept, now }))) return [];
+    await oweMethodStored(transaction, { customerId, methodId: kept.id }, { ids, now });
     const all = { customerId, subscriptionId: null };
     return tellSubscriptions(transaction, all, { news: { kind: 'method_changed' }, ids, now });
   });
-  await Promise.all(subscriptionIds.map((id) => billing.carryOut(id)));
+  await Promise.all([
+    ...subscriptionIds.map((id) => billing.carryOut(id)),
+    carryOutTopUps(customerId),
+  ]);
   const payer = { customerId, subscriptionId: null };
   const found = must(await findPaymentMethod(sql, scope, payer), 'what was kept');
   return { kind: 'saved', method: found };

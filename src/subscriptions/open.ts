@@ -10,6 +10,7 @@ import {
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
+import type { OpenDeps } from './deps.ts';
 import { createSubscription } from './create.ts';
 import { makeInvoiceVoid, payInvoice } from '../invoices/actions.ts';
 import { methodHinted, methodReturned, replaceMethod } from './methods.ts';
@@ -26,7 +27,7 @@ const ASKED_MAX = 4096;
 const ASKED_TOGETHER_MAX = 200;
 const QUERIES_MAX = 2;
 
-export function openSubscriptions(deps: BillingDeps): Subscriptions {
+export function openSubscriptions(deps: OpenDeps): Subscriptions {
   const { ledger } = deps;
   const billing = new Billing(deps);
   const all = { ...deps, billing };

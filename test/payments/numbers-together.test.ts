@@ -34,6 +34,7 @@ beforeAll(async () => {
     log: SILENT,
     sendsMail: false,
     onSubscriptionPayment: () => Promise.resolve(),
+    onTopUpPayment: () => Promise.resolve(),
   });
 });
 afterAll(async () => {
@@ -82,7 +83,9 @@ test('nobody has numbers of one while it waits for those of another', async () =
   await sql.begin(async (held) => {
     expect(await counterOf(low, held as never)).toHaveLength(1);
     done = Promise.all(
-      [high, low].map((sale) => followups.now({ ...sale, mode: 'test', subscriptionId: null })),
+      [high, low].map((sale) =>
+        followups.now({ ...sale, mode: 'test', subscriptionId: null, meterId: null }),
+      ),
     );
     await until('the batch waits for its counter', async () => {
       const waiting = await sql`

@@ -111,6 +111,8 @@ const CARDS: [string, string, string | null][] = [
   ['5555555555554444',   'succeeded',       null],
   ['378282246310005',    'succeeded',       null],
   ['4000000000000341',   'succeeded',       null],
+  ['4000000000009235',   'succeeded',       null],
+  ['4000002500003155',   'succeeded',       null],
   ['4000000000000259',   'succeeded',       null],
   ['4000000000002685',   'succeeded',       null],
   ['4000000000000002',   'declined',        'card_declined'],

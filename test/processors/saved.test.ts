@@ -72,6 +72,8 @@ const SAVINGS: [string, string, string][] = [
   // number                 with a charge                     without
   ['4242424242424242',       'succeeded',                      'succeeded'],
   ['4000000000000341',       'succeeded',                      'succeeded'],
+  ['4000000000009235',       'succeeded',                      'succeeded'],
+  ['4000002500003155',       'succeeded',                      'succeeded'],
   ['4000000000000002',       'declined card_declined',         'declined card_declined'],
   ['4000000000009995',       'declined insufficient_funds',    'declined insufficient_funds'],
   ['4000000000009987',       'declined lost_card, hard',       'declined lost_card, hard'],
@@ -100,6 +102,8 @@ const RENEWALS: [string, string, string][] = [
   // number                  answers                   and is, once settled
   ['4242424242424242',       'succeeded',              'succeeded'],
   ['4000000000000341',       'declined card_declined', 'declined card_declined'],
+  ['4000000000009235',       'declined insufficient_funds', 'declined insufficient_funds'],
+  ['4000002500003155',       'declined authentication_required, hard', 'declined authentication_required, hard'],
   ['4000002760003184',       'succeeded',              'succeeded'],
   ['4000000000001000',       'unknown',                'succeeded'],
   ['4000000000001018',       'unknown',                'not_attempted not_found'],

@@ -109,6 +109,7 @@ const CARDS: Readonly<Record<string, Course>> = {
   '4000000000000259': { ...GOOD, disputes: 'fraudulent' },
   '4000000000002685': { ...GOOD, disputes: 'product_not_received' },
   // Not Stripe's, but our sandbox's.
+  '4000000000009235': { ...GOOD, absent: INSUFFICIENT },
   '4000000000001000': { ...GOOD, loses: 'answer' },
   '4000000000001018': { ...GOOD, loses: 'request' },
 };

@@ -51,6 +51,7 @@ import { productRoutes } from './http/routes/products.ts';
 import { reportRoutes } from './http/routes/reports.ts';
 import { reservationRoutes } from './http/routes/reservations.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
+import { autoTopupRoutes } from './http/routes/auto-topups.ts';
 import { spendCapRoutes } from './http/routes/spend-cap.ts';
 import { subscriptionPreviewRoutes } from './http/routes/subscription-previews.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
@@ -150,6 +151,7 @@ export function createApp(deps: AppDeps) {
     grantRoutes(deps),
     balanceRoutes(deps),
     spendCapRoutes(deps),
+    autoTopupRoutes(deps),
     ...meteringRoutes(deps),
     alertRoutes(deps),
     productRoutes(deps),

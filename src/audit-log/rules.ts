@@ -30,8 +30,11 @@ const ROUTINE: ReadonlySet<string> = new Set([
 export type Rule = {
   /** What it acts on. */
   readonly object: string;
-  /** Whose id it is: of the answer, or of the path where that names something else. */
-  readonly idOf: 'answer' | 'path' | 'customer';
+  /**
+   * Whose id it is: of the answer, or of the path where that names something else. `whole_path`: all
+   * that the path names, for what has no id of its own.
+   */
+  readonly idOf: 'answer' | 'path' | 'whole_path' | 'customer';
   /** The operation that reads the same object, with the same parameters. */
   readonly before: string | null;
   /** Whether it concerns test and live mode alike. */
@@ -41,8 +44,8 @@ export type Rule = {
 };
 
 export type PortalRule = Rule & {
-  /** What it acts on: the customer itself, or a subscription that the body names. */
-  readonly names: 'customer' | 'subscription';
+  /** What it acts on: the customer itself, what the path names of it, or a subscription that the body names. */
+  readonly names: 'customer' | 'feature' | 'subscription';
   /** What the row calls it. */
   readonly as: string;
 };
@@ -68,6 +71,8 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   putSpendCap: { before: 'getSpendCap', idOf: 'path' },
   deleteSpendCap: { before: 'getSpendCap', idOf: 'path' },
   deleteAlert: { before: 'getAlert' },
+  putAutoTopup: { before: 'getAutoTopup', idOf: 'whole_path' },
+  deleteAutoTopup: { before: 'getAutoTopup', idOf: 'whole_path' },
   checkEntitlement: USAGE,
   checkEntitlements: { object: 'usage' },
   trackUsage: USAGE,
@@ -144,6 +149,10 @@ export function portalRuleOf(operationId: string): PortalRule | null {
   if (SAVES_METHOD.has(operationId)) {
     const rule = { object: 'customer', idOf: 'path', before: null } as const;
     return { ...SAME, ...rule, names: 'customer', as: 'replacePaymentMethod' };
+  }
+  if (operationId === 'switchAutoTopupInPortal') {
+    const rule = { object: 'auto_topup', idOf: 'whole_path', before: 'getAutoTopup' } as const;
+    return { ...SAME, ...rule, names: 'feature', as: operationId };
   }
   if (!IN_PORTAL.test(operationId)) return null;
   return { ...SAME, ...SUBSCRIPTION, idOf: 'path', names: 'subscription', as: operationId };

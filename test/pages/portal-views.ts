@@ -10,6 +10,7 @@ import type {
   Frame,
   PortalView,
   SubscriptionView,
+  TopUpView,
 } from '../../src/pages/portal/view.ts';
 import { everySoldUsage } from './sold-usage-views.ts';
 import type { Page } from '../../src/pages/layout.ts';
@@ -122,6 +123,7 @@ export function everyPortalPage(
       { ...row, consumed: 5n, limit: null, resetsAt: null },
       { ...row, consumed: 0n, limit: null, isBoolean: true },
     ],
+    topUps: everyTopUp(texts),
     upcoming: [
       {
         plan: texts.plan,
@@ -221,4 +223,33 @@ export function everyPortalPage(
     downloading: () => refusedPage('downloading'),
     not_found: () => refusedPage('not_found'),
   };
+}
+
+function everyTopUp({ feature: name, unit }: PortalTexts): TopUpView[] {
+  const on: TopUpView = {
+    featureKey: 'api-calls',
+    name,
+    unit,
+    scale: 2,
+    enabled: true,
+    threshold: 10_000n,
+    amount: 100_050n,
+    price: { amount: 1000n, currency: 'EUR' },
+    limit: null,
+    status: 'armed',
+    reason: null,
+    nextAttemptAt: null,
+  };
+  const limit = { count: 3, interval: 'month' } as const;
+  const suspended = { ...on, status: 'suspended' } as const;
+  return [
+    on,
+    { ...on, enabled: false, unit: null, limit },
+    { ...on, status: 'charging' },
+    { ...on, status: 'charging', nextAttemptAt: at('2027-03-05') },
+    { ...suspended, reason: 'declined' },
+    { ...suspended, reason: 'authentication_required' },
+    { ...suspended, reason: 'no_payment_method', price: null },
+    { ...suspended, reason: 'limit', limit, nextAttemptAt: at('2027-04-01') },
+  ];
 }

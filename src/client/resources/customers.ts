@@ -19,4 +19,12 @@ export const customers = {
   retrieveSpendCap: 'getSpendCap',
   /** Remove the spend cap of a customer. */
   delSpendCap: 'deleteSpendCap',
+  /** Top a customer up automatically. */
+  putAutoTopup: 'putAutoTopup',
+  /** Get the automatic top-up of a feature. */
+  retrieveAutoTopup: 'getAutoTopup',
+  /** List the automatic top-ups of a customer. */
+  listAutoTopups: 'listAutoTopups',
+  /** Remove the automatic top-up of a feature. */
+  delAutoTopup: 'deleteAutoTopup',
 } as const satisfies Table;

@@ -106,11 +106,10 @@ export class AuditedRoutes {
     const { principal } = call;
     const { organisationId, mode, customerId, tokenId } = principal;
     const actor = { kind: 'customer', id: customerId, tokenId } as const;
-    const named = (call.body ?? {}) as Named;
     const seen: AnyCall = {
       ...call,
       principal: { kind: 'organisation', organisationId, mode, actor, scope: 'read' },
-      params: { id: rule.names === 'customer' ? customerId : String(named['subscription_id']) },
+      params: paramsOf(rule, call, customerId),
       // A try of another method has one row, however often its bank leads back.
       idempotencyKey: call.idempotencyKey ?? attemptOf(call),
     };
@@ -208,12 +207,26 @@ type Visited = Pick<Done, 'requestId'> & {
 type Named = { readonly [name: string]: unknown };
 
 function objectIdOf({ idOf }: Rule, { params, body }: AnyCall, answer: unknown): string | null {
-  const last = Object.values<string>(params).at(-1) ?? null;
+  const named = Object.values<string>(params);
+  const last = named.at(-1) ?? null;
   const sent = (body ?? {}) as Named;
   const answered = (answer ?? {}) as Named;
   const ofCustomer = sent['customer_id'] ?? sent['external_customer_id'];
-  const id = { answer: answered['id'], path: last, customer: ofCustomer }[idOf] ?? last;
+  const ids = { answer: answered['id'], path: last, customer: ofCustomer };
+  const id = { ...ids, whole_path: named.join('/') }[idOf] ?? last;
   return typeof id === 'string' ? id.slice(0, OBJECT_ID_MAX) : null;
+}
+
+/** What the operation that reads the same object is called with. */
+function paramsOf(
+  { names }: PortalRule,
+  { params, body }: PortalCall,
+  customerId: string,
+): Readonly<Record<string, string>> {
+  const of: Readonly<Record<string, string>> = params;
+  if (names === 'feature') return { id: customerId, feature_key: of['feature_key'] ?? '' };
+  const subscription = String(((body ?? {}) as Named)['subscription_id']);
+  return { id: names === 'customer' ? customerId : subscription };
 }
 
 /** An action of the portal: other pages, and redirects to a bank, say nothing of one. */

@@ -42,6 +42,8 @@ const SUPPORT: ReadonlySet<string> = new Set([
   'previewTrialEnd',
   'putSpendCap',
   'deleteSpendCap',
+  'putAutoTopup',
+  'deleteAutoTopup',
   'createPortalToken',
   'revokePortalToken',
   'refundPayment',

@@ -47,6 +47,7 @@ import * as reservations from '../wire/reservations.ts';
 import * as rollover from '../wire/rollover.ts';
 import * as security from '../wire/security.ts';
 import * as alerts from '../wire/alerts.ts';
+import * as autoTopups from '../wire/auto-topups.ts';
 import * as spendCap from '../wire/spend-cap.ts';
 import * as subscriptionPreviews from '../wire/subscription-previews.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
@@ -99,6 +100,7 @@ const MODULES: readonly object[] = [
   subscriptionPayloads,
   spendCap,
   alerts,
+  autoTopups,
   subscriptionPreviews,
   subscriptions,
   testClock,

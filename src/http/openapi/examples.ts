@@ -43,6 +43,7 @@ import { Price, Product } from '../wire/products.ts';
 import { Alert, CustomerAlerts } from '../wire/alerts.ts';
 import { Reservation } from '../wire/reservations.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
+import { AUTO_TOPUP_EXAMPLES } from './auto-topup-examples.ts';
 import { SubscriptionPreview } from '../wire/subscription-previews.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 import { UsagePrice } from '../wire/usage-prices.ts';
@@ -221,6 +222,7 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
   }),
   of(Alert, ALERT),
   of(CustomerAlerts, CUSTOMER_ALERTS),
+  ...AUTO_TOPUP_EXAMPLES,
   of(Grant, {
     id: SAMPLE.grantId,
     customer_id: customerId,

@@ -32,6 +32,7 @@ import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { listSubscriptions, type SubscriptionRecord } from '../../records/subscriptions.ts';
 import { findUpcoming } from '../../subscriptions/upcoming.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
+import { topUpsOf } from './topup-views.ts';
 
 export type PortalRecords = { readonly sql: Sql; readonly ledger: Ledger };
 
@@ -71,12 +72,13 @@ export async function portalView(
 ): Promise<PortalView> {
   const { customerId } = principal;
   const page = { customerId, limit: SHOWN_MAX, offset: 0 };
-  const [customer, subscriptions, invoices, method, features] = await Promise.all([
+  const [customer, subscriptions, invoices, method, features, topUps] = await Promise.all([
     findCustomer(sql, principal, customerId),
     listSubscriptions(sql, principal, page),
     listInvoices(sql, principal, page),
     findPaymentMethod(sql, principal, { customerId, subscriptionId: null }),
     featuresOf({ sql, ledger }, principal),
+    topUpsOf({ sql, ledger }, principal),
   ]);
   const { now } = shown;
   const views = await subscriptionViews(sql, principal, { records: subscriptions, features, now });
@@ -89,6 +91,7 @@ export async function portalView(
     // Ended subscriptions come last.
     subscriptions: views.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b))),
     usage: features.map(usageView),
+    topUps,
     upcoming: await upcomingOf({ sql, ledger }, principal, { records: subscriptions, names }),
     invoices: invoices.flatMap(invoiceView),
     method,

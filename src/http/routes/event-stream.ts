@@ -30,7 +30,7 @@ const STREAM = {
   operationId: 'streamEvents',
   summary: 'Follow events as they happen',
   description: [
-    'Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of that. They come in the order in which they were committed, each once. Samples for a webhook endpoint are not among them, and `usage.recorded`, `customer.spend_cap_reached`, `alert.triggered` and `alert.recovered` are where an endpoint subscribes to them.',
+    'Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of that. They come in the order in which they were committed, each once. Samples for a webhook endpoint are not among them, and `usage.recorded`, `customer.spend_cap_reached`, `alert.*` and `auto_topup.*` are where an endpoint subscribes to them.',
     'It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any node; without either it begins now. An id that is unknown, of another mode, or no longer kept is refused. The first message has an `id` and no data: the place where the stream begins, so that a caller that is cut off before the first event can go on from there, too.',
     "It ends when a node is stopped, when the key ends, and when the caller is too slow: connect again with the last `id`, after the time in `retry`. A comment comes every 15 s. Each node serves an organisation's mode 1,000 streams unless it is configured otherwise (409), and 5,000 in all (503).",
   ].join('\n\n'),

@@ -106,7 +106,7 @@ const DELETE = {
   operationId: 'deleteMeter',
   summary: 'Delete a meter',
   description:
-    'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance on it.',
+    'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance or an automatic top-up of it.',
   tag,
   params,
   answers: { 204: null },
@@ -229,7 +229,7 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
       if (outcome === 'in_use')
         return refuse(
           'conflict',
-          'a product gives or sells it, or a customer has an allowance on it',
+          'a product gives or sells it, or a customer has an allowance or an automatic top-up of it',
         );
       return outcome === 'not_found' ? notFound() : new Response(null, { status: 204 });
     });

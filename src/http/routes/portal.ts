@@ -18,6 +18,7 @@ import type { UsageCsv } from '../usage-csv.ts';
 import { sendPage } from '../page.ts';
 import { act, nothingHere, preview } from '../portal/actions.ts';
 import { readMethodForm, replaceMethod } from '../portal/method.ts';
+import { switchTopUp } from '../portal/topups.ts';
 import { frameOf, isShown, type PortalRecords, portalView } from '../portal/view.ts';
 import {
   dayAgain,
@@ -26,10 +27,13 @@ import {
   PortalCancel,
   PortalPause,
   PortalResume,
+  PortalTopupSwitch,
   PortalUncancel,
+  TopupSwitchForm,
   toPause,
 } from '../wire/portal.ts';
 import { urlOf } from '../edge/url.ts';
+import { AutoTopup } from '../wire/auto-topups.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 
 export type PortalRoutesDeps = PortalRecords & {
@@ -130,6 +134,19 @@ const REPLACE = {
   answers: { 303: null, 400: Type.String(), 402: Type.String(), 404: Type.String() },
 } as const;
 
+const SWITCH = {
+  ...ACT,
+  operationId: 'switchAutoTopupInPortal',
+  summary: 'Turn an automatic top-up on or off',
+  description:
+    'A charge under way is not called back. As JSON, or as the form of the page, which leads back to it.',
+  params: { ...params, feature_key: 'The slug of the meter.' },
+  body: PortalTopupSwitch,
+  form: TopupSwitchForm,
+  answers: { 200: AutoTopup, 303: null },
+  refusals: ['not_found'],
+} as const;
+
 const PRINT = {
   ...page,
   operationId: 'printInvoiceInPortal',
@@ -173,6 +190,7 @@ export function portalRoutes(deps: PortalRoutesDeps) {
       '/portal/:token/payment-method',
       ...edge.portal(REPLACE, (call) => replaceMethod(deps, call)),
     )
+    .post('/portal/:token/auto-topups/:feature_key', ...switchRoute(deps))
     .get('/portal/:token/invoices/:id', ...printInvoice(deps))
     .get('/portal/:token/invoices/:id/usage.csv', ...downloadUsage(deps));
 }
@@ -231,6 +249,13 @@ function resume(deps: PortalRoutesDeps): Route {
   return deps.edge.portal(RESUME, (call) =>
     act(deps, call, { action: 'resume', wanted: () => ({ kind: 'resume' }) }),
   );
+}
+
+function switchRoute(deps: PortalRoutesDeps): Route {
+  return deps.edge.portal(SWITCH, (call) => {
+    const { enabled } = call.body;
+    return switchTopUp(deps, call, enabled === true || enabled === 'true');
+  });
 }
 
 function printInvoice({ edge, sql, settings }: PortalRoutesDeps): Route {

@@ -4,7 +4,7 @@ import type { SubscriptionAction } from '../../subscriptions/subscriptions.ts';
 import { CancelMode } from './subscriptions.ts';
 import { timeOf } from './usage.ts';
 import { SAMPLE } from './payloads/samples.ts';
-import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, namedOneOf, Nullable, Timestamp, Uuid } from './values.ts';
 
 const WHICH = { subscription_id: Uuid };
 const SAMPLE_WHICH = { subscription_id: SAMPLE.subscriptionId };
@@ -30,6 +30,8 @@ export const PortalPause = Body(
 export const PortalResume = Body({ ...WHICH }, SAMPLE_WHICH);
 export const PortalUncancel = Body({ ...WHICH }, SAMPLE_WHICH);
 
+export const PortalTopupSwitch = Body({ enabled: Type.Boolean() }, { enabled: false });
+
 const Field = (description: string) => Type.Optional(Type.String({ description }));
 
 export const PauseForm = Body({
@@ -37,6 +39,8 @@ export const PauseForm = Body({
   resumes_at: Field('A day, YYYY-MM-DD, or empty for none.'),
   keep_invoices: Type.Optional(Type.Literal('true')),
 });
+
+export const TopupSwitchForm = Body({ enabled: namedOneOf(['true', 'false']) });
 
 /** `attempt` identifies one rendering of the form: sent twice, it is one change. */
 export const MethodForm = Body({

@@ -2,6 +2,7 @@ import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { day, frame, head, methodName, money, written } from './parts.ts';
 import { subscriptions } from './subscriptions.ts';
+import { topUps } from './topups.ts';
 import { upcoming } from './upcoming.ts';
 import { usage } from './usage.ts';
 import type { InvoiceView, MethodView, Notice, PortalView } from './view.ts';
@@ -9,8 +10,8 @@ import type { InvoiceView, MethodView, Notice, PortalView } from './view.ts';
 export function portalPage(view: PortalView): Page {
   const { notice } = view;
   const content = html`${head(html`Your account`, view)} ${who(view)}
-  ${notice === null ? null : told(notice)} ${subscriptions(view)} ${usage(view)} ${upcoming(view)}
-  ${method(view)} ${invoices(view)}`;
+  ${notice === null ? null : told(notice)} ${subscriptions(view)} ${usage(view)} ${topUps(view)}
+  ${upcoming(view)} ${method(view)} ${invoices(view)}`;
   return frame(view, { title: 'Your account', content });
 }
 
@@ -31,6 +32,8 @@ const TOLD: Readonly<Record<Notice, string>> = {
   resumed: 'The subscription is active again.',
   resuming: 'Your payment is under way. Access is back as soon as it is there.',
   method_replaced: 'The payment method was replaced. What is overdue is tried again now.',
+  topup_on: 'It is topped up automatically from now on.',
+  topup_off: 'It is not topped up automatically any more.',
   method_pending: 'Your bank is checking the payment method. It counts as soon as it has.',
 };
 

@@ -20,6 +20,7 @@ export type PortalView = Frame & {
   readonly notice: Notice | null;
   readonly subscriptions: readonly SubscriptionView[];
   readonly usage: readonly UsageView[];
+  readonly topUps: readonly TopUpView[];
   readonly upcoming: readonly UpcomingView[];
   /** Newest first. */
   readonly invoices: readonly InvoiceView[];
@@ -38,6 +39,8 @@ export const NOTICES = [
   'resuming',
   'method_replaced',
   'method_pending',
+  'topup_on',
+  'topup_off',
 ] as const;
 export type Notice = (typeof NOTICES)[number];
 
@@ -90,6 +93,23 @@ export type UsageView = {
   /** Nothing is included, and what is used is paid for. */
   readonly isPaidFor: boolean;
   readonly resetsAt: Date | null;
+};
+
+/** What is bought by itself whenever little is left. Quantities are scaled integers. */
+export type TopUpView = {
+  readonly featureKey: string;
+  readonly name: string;
+  readonly unit: string | null;
+  readonly scale: number;
+  readonly enabled: boolean;
+  readonly threshold: bigint;
+  readonly amount: bigint;
+  /** What one costs; null where that is not known any more. */
+  readonly price: { readonly amount: bigint; readonly currency: string } | null;
+  readonly limit: { readonly count: number; readonly interval: 'day' | 'week' | 'month' } | null;
+  readonly status: 'armed' | 'charging' | 'suspended';
+  readonly reason: 'declined' | 'authentication_required' | 'no_payment_method' | 'limit' | null;
+  readonly nextAttemptAt: Date | null;
 };
 
 /** The next invoice of a subscription. */

@@ -32,6 +32,12 @@ const partner = async ({ shop }: Club, method: string, body?: object): Promise<W
 };
 
 const spendCap = { currency: 'USD', amount: '50.00' };
+const autoTopup = async ({ shop }: Club) => ({
+  enabled: false,
+  threshold: 1,
+  amount: 10,
+  price_id: shop.priceId,
+});
 
 const OTHERS: Readonly<Record<string, Prepare>> = {
   'PUT /meters/{id}': (_club) =>
@@ -69,6 +75,19 @@ const OTHERS: Readonly<Record<string, Prepare>> = {
     await made(club, '/meters', { slug });
     const id = await made(club, '/alerts', { feature_key: slug, type: 'usage', threshold: 5 });
     return { method: 'DELETE', path: `/alerts/${id}` };
+  },
+  'PUT /customers/{id}/auto-topups/{feature_key}': async (club) => {
+    const slug = newName();
+    await made(club, '/meters', { slug });
+    const path = `/customers/${await club.customer()}/auto-topups/${slug}`;
+    return { method: 'PUT', path, body: await autoTopup(club) };
+  },
+  'DELETE /customers/{id}/auto-topups/{feature_key}': async (club) => {
+    const slug = newName();
+    await made(club, '/meters', { slug });
+    const path = `/customers/${await club.customer()}/auto-topups/${slug}`;
+    await club.shop.server.call('PUT', path, { body: await autoTopup(club) });
+    return { method: 'DELETE', path };
   },
   'POST /check/batch': async (club) => {
     const slug = newName();

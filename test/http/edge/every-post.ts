@@ -53,6 +53,16 @@ const inPortal =
     return { path: `/portal/${json.token}/${action}`, body, key: null };
   };
 
+const topUpInPortal: Prepare = async (club) => {
+  const customer = await club.customer();
+  const slug = await meter(club);
+  const { priceId } = club.shop;
+  const body = { enabled: false, threshold: 1, amount: 10, price_id: priceId };
+  await club.shop.server.call('PUT', `/customers/${customer}/auto-topups/${slug}`, { body });
+  const { json } = await club.post(`/customers/${customer}/portal-tokens`, {});
+  return { path: `/portal/${json.token}/auto-topups/${slug}`, body: { enabled: true }, key: null };
+};
+
 const product = async (club: Club) => (await club.post('/products', { name: 'Thing' })).json.id;
 const LINES = [{ description: 'Work', quantity: 1, unit_amount: '5.00' }];
 const PER_UNIT = { currency: 'USD', model: 'per_unit', unit_amount: '0.002' };
@@ -184,6 +194,7 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   '/portal/{token}/uncancel': inPortal('uncancel', ['cancel']),
   '/portal/{token}/pause': inPortal('pause'),
   '/portal/{token}/resume': inPortal('resume', ['pause']),
+  '/portal/{token}/auto-topups/{feature_key}': topUpInPortal,
   '/webhook-endpoints': () => {
     return { path: '/webhook-endpoints', body: { url: 'https://hooks.example/x' } };
   },

@@ -1,0 +1,175 @@
+import { Elysia } from 'elysia';
+import type { Found, Ledger } from '../../../ledger/ledger.ts';
+import type { SetTopUp } from '../../../ledger/ledger.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
+import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
+import { Full } from '../../platform/bounds.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { billingPolicyOf } from '../../records/organisations.ts';
+import { findProductOfPrice, type PriceRecord } from '../../records/products.ts';
+import type { Settings } from '../../config.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import { AutoTopup, AutoTopupPut, AutoTopups, fromTopUp, toTopUp } from '../wire/auto-topups.ts';
+import { findByReference } from './metering.ts';
+
+export type AutoTopupRoutesDeps = {
+  readonly edge: Edge;
+  readonly ledger: Ledger;
+  readonly meters: MeterCatalogue;
+  readonly sql: Sql;
+  readonly settings: Pick<Settings, 'bounds'>;
+};
+
+const tag = 'Customers';
+const customer = { id: "The id of the customer, or the merchant's own (external_customer_id)." };
+const params = { ...customer, feature_key: 'The slug of the meter.' };
+
+const PUT = {
+  operationId: 'putAutoTopup',
+  summary: 'Top a customer up automatically',
+  description:
+    "Whenever the level of the feature is below `threshold`, the customer's newest payment method is charged the price, and `amount` is " +
+    'granted in the commit that records the capture (a grant whose `source` is `top_up` and whose id is that of the payment). It looks ' +
+    'at the level after everything that changes it, and when this is put. Where that is still too little it is done again, one after the ' +
+    'other, within `limit`: it counts what was captured in a calendar day, week from Monday, or month of your time zone. There is one ' +
+    'charge at a time, whatever happens at once.\n\n' +
+    'What was declined as `insufficient_funds` or `processing_error`, or not attempted, is tried again after 1, 6 and 24 hours, each ' +
+    'counted from the decline before. After the fourth, and after any other decline, it is suspended until the customer has ' +
+    'stored another payment method. To put the same again changes nothing; other settings count from now on and lift no suspension ' +
+    'but that of the limit. A charge under way gives what it was ordered for.\n\n' +
+    'It is a `PURCHASE` with an invoice (`billing_reason` is `auto_topup`) and a receipt. A refund takes no units back. `sum` and `count` ' +
+    'meters only.',
+  tag,
+  params,
+  body: AutoTopupPut,
+  answers: { 200: AutoTopup },
+  refusals: ['not_found', 'conflict'],
+} as const;
+
+const READ = {
+  operationId: 'getAutoTopup',
+  summary: 'Get the automatic top-up of a feature',
+  description: '404 without one.',
+  tag,
+  params,
+  answers: { 200: AutoTopup },
+  refusals: ['not_found'],
+} as const;
+
+const LIST = {
+  operationId: 'listAutoTopups',
+  summary: 'List the automatic top-ups of a customer',
+  description: 'One for each feature that has one.',
+  tag,
+  params: customer,
+  answers: { 200: AutoTopups },
+  refusals: ['not_found'],
+} as const;
+
+const REMOVE = {
+  operationId: 'deleteAutoTopup',
+  summary: 'Remove the automatic top-up of a feature',
+  description:
+    'Also where there is none. A charge under way is not called back: it is granted when it is captured.',
+  tag,
+  params,
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+export function autoTopupRoutes(deps: AutoTopupRoutesDeps) {
+  return new Elysia()
+    .put('/customers/:id/auto-topups/:feature_key', ...putRoute(deps))
+    .get('/customers/:id/auto-topups/:feature_key', ...readRoute(deps))
+    .delete('/customers/:id/auto-topups/:feature_key', ...removeRoute(deps))
+    .get('/customers/:id/auto-topups', ...listRoute(deps));
+}
+
+const noCustomer = () => refuse('not_found', 'no such customer');
+const noFeature = () => refuse('not_found', 'no such feature');
+const noTopUp = () => refuse('not_found', 'the customer has no automatic top-up of this feature');
+
+function putRoute(deps: AutoTopupRoutesDeps): Route {
+  const { edge, ledger, meters, sql } = deps;
+  const { metersPerCustomer } = deps.settings.bounds;
+  return edge.organisation(PUT, async ({ principal, params: { id, feature_key: key }, body }) => {
+    const found = await findByReference(ledger, principal, id);
+    if (found === null) return noCustomer();
+    const meter = await meters.bySlug(principal, key);
+    if (meter === null) return noFeature();
+    if (meter.aggregation !== 'sum' && meter.aggregation !== 'count') {
+      return refuseInvalid([{ path: ['feature_key'], message: 'is not of a sum or count meter' }]);
+    }
+    const wanted = toTopUp(body, meter);
+    if ('issues' in wanted) return refuseInvalid(wanted.issues);
+    const current = await topUpOf(ledger, found, meter.id);
+    const isAgreed = current?.settings.priceId === body.price_id.toLowerCase();
+    const price = await priceOf(sql, principal, { priceId: body.price_id, isAgreed });
+    if (price === null) return refuse('not_found', 'no such price');
+    if ('path' in price) return refuseInvalid([price]);
+    const { id: priceId, productId } = price;
+    const { zone } = await billingPolicyOf(sql, principal);
+    const settings = { ...wanted, priceId, productId };
+    const topUp = await ledger.topUps.put(found.id, meter, { settings, zone });
+    if (topUp === 'too_many_meters') {
+      return refuse('conflict', new Full('metersPerCustomer', metersPerCustomer).message);
+    }
+    return Response.json(fromTopUp({ meter, topUp: { ...topUp, settings } }, found.customer));
+  });
+}
+
+function readRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id, feature_key: key } }) => {
+    const found = await findByReference(ledger, principal, id);
+    if (found === null) return noCustomer();
+    const meter = await meters.bySlug(principal, key);
+    if (meter === null) return noFeature();
+    const topUp = await topUpOf(ledger, found, meter.id);
+    return topUp === null ? noTopUp() : Response.json(fromTopUp({ meter, topUp }, found.customer));
+  });
+}
+
+function listRoute({ edge, ledger }: AutoTopupRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, params: { id } }) => {
+    const found = await findByReference(ledger, principal, id);
+    if (found === null) return noCustomer();
+    const all = await ledger.topUps.of(found.id);
+    const data = all
+      .map((one) => fromTopUp(one, found.customer))
+      .toSorted((a, b) => (a.feature_key < b.feature_key ? -1 : 1));
+    return Response.json({ data });
+  });
+}
+
+function removeRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
+  return edge.organisation(REMOVE, async ({ principal, params: { id, feature_key: key } }) => {
+    const found = await findByReference(ledger, principal, id);
+    if (found === null) return noCustomer();
+    const meter = await meters.bySlug(principal, key);
+    if (meter === null) return noFeature();
+    await ledger.topUps.change(found.id, meter.id, { kind: 'remove' });
+    return new Response(null, { status: 204 });
+  });
+}
+
+async function topUpOf(ledger: Ledger, { id }: Found, meterId: string): Promise<SetTopUp | null> {
+  const all = await ledger.topUps.of(id);
+  return all.find(({ meter }) => meter.id === meterId)?.topUp ?? null;
+}
+
+/** null where there is none. One that was agreed to may have been archived since. */
+async function priceOf(
+  sql: Sql,
+  scope: Tenant,
+  { priceId, isAgreed }: { readonly priceId: string; readonly isAgreed: boolean },
+): Promise<PriceRecord | Issue | null> {
+  const product = await findProductOfPrice(sql, scope, priceId);
+  const price = product?.prices.find(({ id }) => id === priceId.toLowerCase());
+  if (product === null || price === undefined) return null;
+  const issue = (message: string): Issue => ({ path: ['price_id'], message });
+  if (price.type !== 'one_time') return issue('is a recurring price');
+  if (price.amount === 0n) return issue('costs nothing');
+  const isForSale = price.status === 'active' && product.status === 'active';
+  return isForSale || isAgreed ? price : issue('is archived, or of a product that is not for sale');
+}

@@ -106,6 +106,7 @@ const NONE: CustomerFacts = {
   denials: [],
   spendCap: null,
   alerts: [],
+  autoTopups: [],
   tags: [],
   fields: [],
   subscriptions: [],

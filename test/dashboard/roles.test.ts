@@ -22,6 +22,7 @@ const TABLE: readonly (readonly [path: string, sees: string, acts?: string])[] =
   ['/customers/:id/alert',                            'oa',   'oa'],
   ['/meters/:id/alert',                               'oa',   'oa'],
   ['/alerts/:id/delete',                              'oa',   'oa'],
+  ['/customers/:id/auto-topup',                       'oas',  'oas'],
   ['/customers/:id/portal-link',                      'oas',  'oas'],
   ['/customers/:id/labels',                           'oas',  'oas'],
   ['/why',                                            'oasr'],

@@ -1,5 +1,6 @@
 import { customersPage } from '../../pages/dashboard/customers.ts';
 import { customerPage } from '../../pages/dashboard/customer.ts';
+import { AUTO_TOPUP_PAGES } from './auto-topups.ts';
 import { CUSTOMER_ACTIONS } from './customer-actions.ts';
 import { denialsOf, usageOf } from './customer-usage.ts';
 import { filterOf, ledBy, pageOf } from './lists.ts';
@@ -22,6 +23,7 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
   },
   // Before the page of one: `new` is no id.
   ...CUSTOMER_ACTIONS,
+  ...AUTO_TOPUP_PAGES,
   {
     path: '/customers/:id',
     title: 'Customer',
@@ -35,6 +37,7 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
       'listDecisions',
       'getSpendCap',
       'listCustomerAlerts',
+      'listAutoTopups',
       'listTags',
       'listCustomFields',
       'listSubscriptions',
@@ -61,10 +64,13 @@ async function showCustomer(visit: Visit) {
   const { api, params, place } = visit;
   const customer = await api.customers.retrieve(params['id'] ?? '');
   const { id } = customer;
-  const [{ data: balances }, { data: grants }, spendCap, { data: alerts }] = await Promise.all([
+  const [{ data: balances }, { data: grants }, spendCap] = await Promise.all([
     api.customers.listBalances(id),
     api.grants.list(id),
     orNone(api.customers.retrieveSpendCap(id)),
+  ]);
+  const [{ data: autoTopups }, { data: alerts }] = await Promise.all([
+    api.customers.listAutoTopups(id),
     api.alerts.listOfCustomer(id),
   ]);
   const features = balances.map((balance) => ({
@@ -86,6 +92,7 @@ async function showCustomer(visit: Visit) {
   }
   const { data: payments } = await api.payments.list(bought);
   const { data: invoices } = await api.invoices.list(bought);
-  const seen = { customer, features, usage, denials, spendCap, alerts, tags, fields };
+  const limits = { spendCap, autoTopups, alerts };
+  const seen = { customer, features, usage, denials, ...limits, tags, fields };
   return customerPage(place, { ...seen, subscriptions, payments, invoices });
 }

@@ -1,5 +1,6 @@
 // One customer, on one page: who it is, what it may use and why, what it bought.
 import type {
+  AutoTopup,
   Customer,
   CustomerAlert,
   CustomField,
@@ -13,6 +14,7 @@ import type {
 } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { customerAlertsSection } from './alerts.ts';
+import { autoTopupsSection } from './auto-topups.ts';
 import { balancesSection, type FeatureBalance } from './balances.ts';
 import { denialsSection } from './customer-denials.ts';
 import { type CustomerUsage, usageSection } from './customer-usage.ts';
@@ -29,6 +31,7 @@ export type CustomerFacts = {
   readonly denials: readonly Decision[];
   readonly spendCap: SpendCap | null;
   readonly alerts: readonly CustomerAlert[];
+  readonly autoTopups: readonly AutoTopup[];
   readonly tags: readonly Tag[];
   readonly fields: readonly CustomField[];
   /** The newest few, each with its newest events. */
@@ -58,7 +61,8 @@ export function customerPage(place: Place, of: CustomerFacts): Html {
   )}
   ${who(place, of)} ${balancesSection(place, at, of.features)} ${usageSection(place, of.usage)}
   ${denialsSection(place, of.denials)} ${cap(place, at, of.spendCap)}
-  ${customerAlertsSection(place, at, of.alerts)} ${bought(place, of)}`;
+  ${autoTopupsSection(place, at, of.autoTopups)} ${customerAlertsSection(place, at, of.alerts)}
+  ${bought(place, of)}`;
 }
 
 const whyOf = ({ id }: Customer): string =>

@@ -16,6 +16,7 @@ const GOOD = new Set([
   'ok',
   'completed',
   'ready',
+  'armed',
 ]);
 const WAITING = new Set([
   'pending',
@@ -28,6 +29,8 @@ const WAITING = new Set([
   'requires_action',
   'retrying',
   'scheduled',
+  'charging',
+  'limit',
   'webhook_secret_required',
   'partially_refunded',
   'held',
@@ -45,6 +48,8 @@ const BAD = new Set([
   'denied',
   'revoked',
   'exhausted',
+  'no_payment_method',
+  'authentication_required',
 ]);
 
 /** A state as a badge: in words, and in a colour besides. With an id it is kept as it is now. */

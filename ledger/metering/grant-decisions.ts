@@ -3,6 +3,7 @@ import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.
 import { type Grant, left } from './grants.ts';
 import { GRANTS_KEPT_MAX } from '../limits.ts';
 import type { MeterState } from './meter.ts';
+import { promised, rolloverOf } from './promised.ts';
 import { paidByGrant } from './reservation.ts';
 import { inRange } from '../kernel/quantity.ts';
 
@@ -56,16 +57,8 @@ export function refuseGrant(
   grant: Grant,
 ): GrantRefusal | null {
   if (state.grants.length >= context.grantsMax) return 'too_many_grants';
-  let promised = state.current.granted + (grant.amount ?? 0n) + rolloverOf(grant);
-  for (const other of state.grants) {
-    promised += rolloverOf(other) + (other.started ? 0n : (other.amount ?? 0n));
-  }
-  return inRange(promised) ? null : 'out_of_range';
-}
-
-/** What may roll over beside the grant itself. */
-function rolloverOf(grant: Grant): bigint {
-  return grant.recurs?.rollover?.max ?? 0n;
+  const units = promised(state) + (grant.amount ?? 0n) + rolloverOf(grant);
+  return inRange(units) ? null : 'out_of_range';
 }
 
 export type VoidOutcome =

@@ -13,6 +13,7 @@ import {
   nextDueOf,
   snapshotOf,
 } from './meter.ts';
+import { promised } from './promised.ts';
 import {
   type Part,
   paidByGrant,
@@ -207,7 +208,7 @@ export class MeterDraft {
     const next = look(topUp, {
       level: balance(snapshotOf(this.state)),
       now,
-      mayTake: (amount) => inRange(this.state.current.granted + amount),
+      mayTake: (amount) => inRange(promised(this.state) + amount),
       paymentId: (number) => ids.derive('top-up', customer.id, meter.id, String(number)),
     });
     this.changeTopUp(next);

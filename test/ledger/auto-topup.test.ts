@@ -176,6 +176,25 @@ test('nothing is ordered that the meter could not hold', () => {
   expect(statusOf(topUpOf(world))).toBe('armed');
 });
 
+test('what is charged has its place kept: no grant takes it', () => {
+  const most = 10n ** 15n - 1n;
+  const world = topped({ amount: most - 20n });
+  world.use(20n);
+  expect(world.orders).toHaveLength(1);
+  expect(world.grant({ amount: 1n }).kind).toBe('out_of_range');
+  expect(world.grant({ amount: 1n, effectiveAt: T0 + DAY }).kind).toBe('out_of_range');
+  capture(world);
+  expect(world.numbers).toEqual([most, 20n, most - 20n]);
+});
+
+test('nor is anything ordered whose place another grant has', () => {
+  const most = 10n ** 15n - 1n;
+  const world = topped({ amount: most - 20n });
+  world.grant({ amount: 1n, effectiveAt: T0 + DAY });
+  world.use(20n);
+  expect(world.orders).toEqual([]);
+});
+
 const WINDOWS = [
   // A Sunday is the last day of its week; a year ends within one.
   ['week', 'UTC', '2026-11-29T23:59:59.999Z', '2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z'],

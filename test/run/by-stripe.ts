@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './graph.ts';
-import { type Suite, PROCESSORS } from './suite.ts';
+import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 
 /** Files whose path begins so. */
 const ABOUT_MONEY: readonly string[] = [
@@ -73,6 +73,7 @@ export function byStripe(all: readonly string[]): Suite {
     files: all.filter((file) => ABOUT_MONEY.some((start) => file.startsWith(start))),
     workers: PROCESSORS,
     env: { TEST_PROCESSOR: 'stripe' },
+    flags: LOADED_ONCE,
   };
 }
 
@@ -89,10 +90,11 @@ export function withoutSandboxOnly(suite: Suite): Suite {
     console.log(`only with the sandbox: ${file} ${test}: ${REASONS[because]}`);
   }
   const whole = left.filter(({ test }) => test === undefined).map(({ file }) => file);
+  const { flags = [] } = suite;
   const names = left.flatMap(({ test }) => (test === undefined ? [] : [RegExp.escape(test)]));
   return {
     ...suite,
     files: suite.files.filter((file) => !whole.includes(file)),
-    ...(names.length > 0 && { flags: ['-t', `^(?!.*(?:${names.join('|')}))`] }),
+    ...(names.length > 0 && { flags: [...flags, '-t', `^(?!.*(?:${names.join('|')}))`] }),
   };
 }

@@ -5,7 +5,7 @@ import { Glob } from 'bun';
 import { byStripe, isByStripe, withoutSandboxOnly } from './by-stripe.ts';
 import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
-import { PROCESSORS, type Suite } from './suite.ts';
+import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 
 /** It runs for long, or needs the machine for itself. */
 const LONG = '.long.test.ts';
@@ -23,11 +23,20 @@ const EVERYWHERE = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json'];
 /** Run by one node, and in the long run by three nodes as well. */
 const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
 
-/** Of these, what is refused before it is known whose it is, or what any node reads alike. */
+/**
+ * Of these, what is refused before it is known whose it is, what any node reads alike, and what
+ * starts its own nodes whatever TEST_NODES says.
+ */
 const BY_ONE_NODE = new RegExp(
   [
     '^test/http/(?:people|audit-log|reports|annotations)/',
     '^test/http/(?:admin|csv|documented|documents|openapi|processor-page)\\.',
+    '^test/http/(?:api-keys|checkouts|customers|discounts|entitlements|events|invoices|meters|organization)/40[04]\\.',
+    '^test/http/(?:payments/list|payments/one|products|spend-cap|usage-prices|webhook-endpoints)/40[04]\\.',
+    '^test/http/(?:alerts/durable|api-keys/told|decisions/nodes|edge/revocation|invoices/meetings|metrics)\\.',
+    '^test/http/(?:events/stream-(?:drain|many|slow)|spend-cap/(?:durable|pending)|webhook-endpoints/replay)\\.',
+    '^test/http/metering/(?:former-keys|hints|track-batch/restart|usage-events-again)\\.',
+    '^test/payments/(?:challenge|dead-letter)\\.',
     '^test/http/edge/(?:answers|every-post|forms|hostile-strings|json|lenient|metadata|times|without-fields)\\.',
   ].join('|'),
 );
@@ -35,8 +44,15 @@ const BY_ONE_NODE = new RegExp(
 /** Flags of `bun test` whose value is the next argument. */
 const WITH_VALUE = new Set(['-t', '--test-name-pattern']);
 
-/** Long files without bounds of time and processes of their own: several at once. */
-const BESIDE_OTHERS = /^test\/(simulation|dashboard|client|reconciliation)\/|\/(relay-)?planted\./;
+/** Long files that hold on a busy machine, and those that mostly wait: several at once. */
+const BESIDE_OTHERS = new RegExp(
+  [
+    '^test/(?:simulation|dashboard|client|reconciliation)/',
+    '/(?:relay-)?planted\\.',
+    '^test/chaos/(?:client-kills|stripe-away|usage-bins|usage-sales|webhooks)\\.',
+    '^test/http/test-clock/',
+  ].join('|'),
+);
 
 /** Relative to the root. */
 type Files = readonly string[];
@@ -137,6 +153,7 @@ function longOf(all: Files): readonly Suite[] {
       // A file keeps more than one processor busy by itself.
       workers: PROCESSORS,
       env: { TEST_NODES: '3' },
+      flags: LOADED_ONCE,
     },
     withoutSandboxOnly(byStripe(all.filter((file) => !file.endsWith(LONG)))),
     { files: long.filter((file) => BESIDE_OTHERS.test(file)), workers: PROCESSORS },

@@ -58,7 +58,8 @@ export async function openThrowAway(dataDir: string): Promise<Services> {
         databaseUrl: process.env['TEST_DATABASE_URL'],
         redisUrl: process.env['TEST_REDIS_URL'],
         dataDir,
-        connectionsMax: PROCESSORS * connectionsOf(NODES_MAX),
+        // Twice as many as there are: a start that fails leaves its connections open.
+        connectionsMax: 2 * PROCESSORS * connectionsOf(NODES_MAX),
       },
       LOG,
     );

@@ -7,6 +7,12 @@ import { ROOT } from './graph.ts';
 /** Files at the same time: beside each runs its database, so more only wait for one another. */
 export const PROCESSORS = availableParallelism();
 
+/**
+ * For files that ran by themselves in the short run. Each worker loads the program once, not for
+ * each file. What a start that fails leaves open stays open for the files after it.
+ */
+export const LOADED_ONCE: readonly string[] = ['--no-isolate'];
+
 /** The durations of the slow files, so that they start first. `--update-timings` writes it. */
 const KEPT = join(import.meta.dir, 'timings.json');
 const KEPT_MS_MIN = 2000;

@@ -1,4 +1,4 @@
-import type { MeterEffects } from './metering/meter-draft.ts';
+import type { MeterEffects } from './metering/meter-effects.ts';
 import type { PaymentEffects } from './payments/payment.ts';
 import type { Handover } from './storage.ts';
 import type { SubscriptionEffects } from './subscriptions/subscription.ts';

@@ -33,6 +33,8 @@ export const GRANTS_KEPT_MAX = 100;
 /** Reservations that may be open for one customer and meter, and for how long one may be. */
 export const RESERVATIONS_OPEN_MAX = 1000;
 export const RESERVATION_MS_MAX = 30 * 86_400_000;
+/** Of what does not expire by itself. */
+export const NO_EXPIRY = Date.UTC(9999, 11, 31);
 /**
  * For how long after its expiry one may be committed. Retention lets go of it later than that, and
  * so never of one that changes.
@@ -67,6 +69,10 @@ export const PRICES_PER_PRODUCT_MAX = 200;
 
 /** Tags of one object, and custom fields of one object. */
 export const ANNOTATIONS_PER_OBJECT_MAX = 50;
+
+/** Members of one list of a pool's costs, and lists that a pool ever has: nodes have them in memory. */
+export const CREDIT_COSTS_MAX = 50;
+export const CREDIT_COST_LISTS_MAX = 1000;
 
 /** Alerts of one meter for every customer, and for one customer: a decision looks at all of them. */
 export const ALERTS_PER_METER_MAX = 20;

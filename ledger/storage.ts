@@ -11,6 +11,7 @@ import type {
   Refund,
   RefundRefusal,
 } from './payments/payment.ts';
+import type { PooledPeriod } from './metering/meter-effects.ts';
 import type { Reservation } from './metering/reservation.ts';
 import type { Span } from './metering/span.ts';
 import type {
@@ -193,6 +194,7 @@ export type FlushRows = {
   readonly states: readonly StateRow[];
   readonly grants: readonly GrantRow[];
   readonly members: readonly { slot: number; accountId: string; member: bigint }[];
+  readonly pooled: readonly PooledPeriodRow[];
   readonly events: readonly EventRow[];
   readonly payments: readonly PaymentState[];
   readonly refunds: readonly RefundRow[];
@@ -252,6 +254,8 @@ export type AccountOwner = {
   readonly meterId: string | null;
   readonly currency: string | null;
 };
+
+export type PooledPeriodRow = PooledPeriod & { readonly slot: number };
 
 export type StateRow = { readonly customer: Customer; readonly state: MeterState };
 export type GrantRow = {

@@ -1,8 +1,9 @@
 import { assert } from '../kernel/assert.ts';
 import { type CustomerAlerts, NO_ALERTS } from '../metering/alert.ts';
-import type { MeterEffects } from '../metering/meter-draft.ts';
+import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Billing, SubscriptionEffects } from '../subscriptions/subscription.ts';
 import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../metering/meter.ts';
+import type { Pool } from '../metering/pool.ts';
 import type { Seen } from '../metering/usage.ts';
 import { unwatched } from './actor-cache.ts';
 import {
@@ -29,6 +30,9 @@ export type CustomerMeter = {
   lastCheck: {
     readonly answer: CheckAnswer;
     readonly state: MeterState;
+    /** The pool that the meter is a member of, and what the customer has of it. */
+    readonly pool: Pool | null;
+    readonly paying: MeterState | undefined;
     readonly until: number;
   } | null;
   /** What it takes of memory, as was last reckoned. */
@@ -37,6 +41,21 @@ export type CustomerMeter = {
 
 /** What one customer's actor decides: on a meter, or on its subscriptions. */
 export type CustomerEffects = MeterEffects | SubscriptionEffects;
+
+/** What a decision has replaced in memory. */
+type Replaced = MeterState | Billing | undefined | ReplacedMeters;
+
+/** Of a decision that changes other meters, too: in their order. */
+type ReplacedMeters = {
+  readonly kind: 'meters';
+  readonly own: MeterState | undefined;
+  readonly others: readonly Replaced[];
+};
+
+function ofMeters(replaced: Replaced): ReplacedMeters {
+  if (replaced !== undefined && 'kind' in replaced) return replaced;
+  return { kind: 'meters', own: replaced as MeterState | undefined, others: [] };
+}
 
 /**
  * One customer in memory, with what it has of each meter.
@@ -143,7 +162,7 @@ export class Actor {
   }
 
   /** Takes a decision over into memory; returns the state that it replaced. */
-  apply(effects: CustomerEffects): MeterState | Billing | undefined {
+  apply(effects: CustomerEffects): Replaced {
     assert(!this.dropped, 'a dropped actor decides nothing');
     assert(effects.customer.id === this.customer.id, 'effects go to their own actor');
     this.pending += 1;
@@ -158,17 +177,24 @@ export class Actor {
     customerMeter.tentative = effects.state;
     this.#weigh(customerMeter);
     this.#count(effects);
-    return before;
+    if (effects.beside.length === 0) return before;
+    return {
+      kind: 'meters',
+      own: before,
+      others: effects.beside.map((other) => this.apply(other)),
+    };
   }
 
   /** Takes back the last `apply`: the decision is part of a whole that was refused. */
-  unapply(effects: CustomerEffects, before: MeterState | Billing | undefined): void {
+  unapply(effects: CustomerEffects, replaced: Replaced): void {
     if (effects.kind === 'subscription') {
       this.billing.tentative = effects.before;
       this.#billingChanged(effects);
     } else {
+      const { own, others } = ofMeters(replaced);
+      for (const [index, other] of effects.beside.entries()) this.unapply(other, others[index]);
       const customerMeter = this.#hold(effects.meter);
-      customerMeter.tentative = before as MeterState | undefined;
+      customerMeter.tentative = own;
       this.#weigh(customerMeter);
       this.#letGoOfNothing(customerMeter);
       this.#uncount(effects);
@@ -185,6 +211,7 @@ export class Actor {
       for (const { accountId, member } of effects.members) {
         this.#members.get(accountId)?.set(member, true);
       }
+      for (const other of effects.beside) this.commit(other);
     }
     this.#settle();
   }
@@ -203,6 +230,7 @@ export class Actor {
       this.#weigh(customerMeter);
       this.#letGoOfNothing(customerMeter);
       this.#uncount(effects);
+      for (const other of effects.beside) this.rollback(other);
     }
     this.#settle();
   }

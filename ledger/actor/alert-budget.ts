@@ -1,5 +1,7 @@
 import { decideLook } from '../metering/alert-look.ts';
-import type { MeterContext, MeterEffects } from '../metering/meter-draft.ts';
+import { quiet } from '../metering/credits.ts';
+import type { MeterContext } from '../metering/meter-draft.ts';
+import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Meter } from '../metering/meter.ts';
 import { ALERT_EVENTS_PER_UNIT_MAX } from '../limits.ts';
 import { LedgerUnavailable } from '../ports.ts';
@@ -16,15 +18,21 @@ export class AlertBudget {
 
   /** The context in which the next usage of the unit is decided. */
   contextOf(context: MeterContext): MeterContext {
-    const { alerts, customer, meter } = context;
-    if (alerts === null || this.#told < ALERT_EVENTS_PER_UNIT_MAX) return context;
-    this.#left.set(`${customer.id} ${meter.id}`, { customerId: customer.id, meter });
-    return { ...context, alerts: { ...alerts, mayFire: false } };
+    if (this.#told < ALERT_EVENTS_PER_UNIT_MAX) return context;
+    const payer = context.credits?.payer ?? null;
+    const silenced = [context, ...(payer === null ? [] : [payer.context])].filter(
+      ({ alerts }) => alerts !== null,
+    );
+    for (const { customer, meter } of silenced) {
+      this.#left.set(`${customer.id} ${meter.id}`, { customerId: customer.id, meter });
+    }
+    return silenced.length === 0 ? context : quiet(context);
   }
 
   count(effects: MeterEffects | null): void {
     if (effects === null) return;
     for (const { type } of effects.events) if (type === 'alert.triggered') this.#told += 1;
+    for (const other of effects.beside) this.count(other);
   }
 
   /** Looks at whom the unit left out. Who has moved, or cannot be written now, fires with its next usage. */

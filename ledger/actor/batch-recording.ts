@@ -15,7 +15,7 @@ import { NO_SIZE } from './journal-unit.ts';
 import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, type UsageItem } from './stored-usage.ts';
-import { isPublished, sizeOfBatch, type UnitSize } from './unit-size.ts';
+import { isPublished, sizeOfBatch, type UnitSize, withDraws } from './unit-size.ts';
 import type { Memory } from './unit.ts';
 import { announceSpendCap } from './spend-cap.ts';
 import { publishBatch, type Reported } from './usage-publication.ts';
@@ -219,7 +219,7 @@ class BatchTask implements Task<Recorded | BatchRefused> {
 const NOTHING_FRESH: Recorded = { kind: 'recorded', refused: new Map() };
 
 function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
-  return sizeOfBatch(
+  const own = sizeOfBatch(
     items.map(({ actor, meter, request, head }) => ({
       customer: actor,
       meter,
@@ -228,6 +228,7 @@ function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
     })),
     isPublished(session.deps, items[0]?.actor),
   );
+  return withDraws(session.deps, items, own);
 }
 
 /** Decides the items in their order. A refused event of a partial batch leaves no trace. */
@@ -265,9 +266,7 @@ function decideBatch(
         alerts.count(effects);
         applied += 1;
       }
-      if (context.affords !== null) {
-        applied += announceSpendCap(session, memory, item, { before: state, outcome });
-      }
+      applied += announceSpendCap(session, memory, item, { context, before: state, outcome });
       if (isTold && record !== null) reported.push({ item, record });
     }
   }

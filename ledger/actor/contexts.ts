@@ -5,7 +5,9 @@ import { advanced } from '../metering/advance.ts';
 import type { Alert, AlertsOf } from '../metering/alert.ts';
 import type { Alerts } from '../metering/alerts.ts';
 import { withReserved } from '../metering/capped.ts';
-import type { Affords, MeterContext } from '../metering/meter-draft.ts';
+import { type Side, creditsOfMember, creditsOfPool } from '../metering/credits.ts';
+import type { Affords, Credits, MeterContext } from '../metering/meter-draft.ts';
+import type { Pool, PoolOf } from '../metering/pool.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';
 import type { Wants } from '../event.ts';
@@ -25,6 +27,7 @@ type ContextsDeps = {
   readonly bounds: CustomerBounds;
   readonly wants: Wants;
   readonly alertsOf: AlertsOf;
+  readonly poolOf: PoolOf;
   /** The number of this node's seat: the other sides of its transfers belong to it. */
   readonly node: number;
 };
@@ -58,7 +61,16 @@ export class Contexts {
     return this.#meters.get(meter.id) ?? this.#meters.keep(meter.id, meter);
   }
 
-  ofMeter(actor: Actor, meter: Meter): MeterContext {
+  ofMeter(actor: Actor, meter: Meter, version: Version = 'tentative'): MeterContext {
+    const pool = this.#deps.poolOf(meter);
+    const context = this.#alone(actor, meter, version);
+    return pool === null
+      ? context
+      : { ...context, credits: this.#creditsOf(actor, meter, { pool, version }) };
+  }
+
+  /** Without the meters that it shares credits with. */
+  #alone(actor: Actor, meter: Meter, version: Version): MeterContext {
     const { orgClock, ids, bounds } = this.#deps;
     const { customer, billing } = actor;
     const { subscriptions, account } = billing.tentative;
@@ -70,9 +82,45 @@ export class Contexts {
       grantsMax: bounds.grantsPerMeter,
       subscriptions,
       books: this.#booksOf(meter),
-      affords: account.spendCap === null ? null : this.affordsOf(actor, meter, 'tentative'),
+      affords: account.spendCap === null ? null : this.affordsOf(actor, meter, version),
       alerts: this.#alertsFor(actor, meter),
+      credits: null,
     };
+  }
+
+  #creditsOf(
+    actor: Actor,
+    meter: Meter,
+    { pool, version }: { readonly pool: Pool; readonly version: Version },
+  ): Credits {
+    const members = () => this.#membersOf(actor, pool, version);
+    if (pool.meter.id === meter.id) return creditsOfPool(pool, members);
+    const paying = this.meter(pool.meter);
+    const context = this.#alone(actor, paying, version);
+    const state = this.#stateOf(actor, paying, version);
+    return creditsOfMember(pool, { context, state }, { meterId: meter.id, members });
+  }
+
+  #membersOf(actor: Actor, pool: Pool, version: Version): readonly Side[] {
+    const ids = new Set(pool.costs.flatMap(({ members }) => [...members.keys()]));
+    const alone = (meter: Meter) => this.#alone(actor, meter, version);
+    return [...actor.customerMeters.values()].flatMap(({ meter, [version]: state }) => {
+      if (state === undefined || !ids.has(meter.id)) return [];
+      return [
+        {
+          state,
+          // Most decisions look at the state alone.
+          get context() {
+            return alone(meter);
+          },
+        },
+      ];
+    });
+  }
+
+  #stateOf(actor: Actor, meter: Meter, version: Version): MeterState {
+    const known = actor.customerMeters.get(meter.id);
+    return known?.[version] ?? this.emptyState(actor, meter);
   }
 
   /** What the customer's spend cap leaves in one version of its memory; null without a cap. */
@@ -107,7 +155,10 @@ export class Contexts {
     for (const { meter, [version]: state } of actor.customerMeters.values()) {
       if (state === undefined) continue;
       const isNow = now < state.nextDue;
-      meters.push({ meter, state: isNow ? state : advanced(this.ofMeter(actor, meter), state) });
+      meters.push({
+        meter,
+        state: isNow ? state : advanced(this.ofMeter(actor, meter, version), state),
+      });
     }
     return meters;
   }
@@ -141,7 +192,8 @@ export class Contexts {
     const { ids } = this.#deps;
     const key = { customerId: actor.customer.id, meterId: meter.id };
     const period = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
-    return emptyMeterState(meter.id, entitlementId(ids, key), period);
+    // There is nothing to load of it.
+    return { ...emptyMeterState(meter.id, entitlementId(ids, key), period), historyLoaded: true };
   }
 
   /** Whether the customer has this meter or may have one more. */

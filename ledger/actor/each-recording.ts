@@ -13,7 +13,7 @@ import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { decideOne } from './recording.ts';
 import { formerUsage, replay, type UsageItem } from './stored-usage.ts';
-import { isPublished, sizeOfEach, type UnitSize } from './unit-size.ts';
+import { isPublished, sizeOfEach, type UnitSize, withDraws } from './unit-size.ts';
 import type { Memory } from './unit.ts';
 
 /** An item, with the actor that is the customer's now. */
@@ -52,7 +52,8 @@ class EachTask implements Task<readonly RecordOutcome[]> {
     this.#session = session;
     this.#items = items;
     this.#keys = keys;
-    this.size = sizeOfEach(items, isPublished(session.deps, items[0]?.actor));
+    const own = sizeOfEach(items, isPublished(session.deps, items[0]?.actor));
+    this.size = withDraws(session.deps, items, own);
   }
 
   get keys(): readonly string[] {

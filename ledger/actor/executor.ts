@@ -1,6 +1,7 @@
 import { must } from '../kernel/assert.ts';
 import type { Meter, MeterState } from '../metering/meter.ts';
-import type { MeterContext, MeterEffects } from '../metering/meter-draft.ts';
+import type { MeterContext } from '../metering/meter-draft.ts';
+import type { MeterEffects } from '../metering/meter-effects.ts';
 import { STALE } from '../outcome.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { CachedActor } from './actor-cache.ts';

@@ -36,8 +36,9 @@ export class Loader {
     try {
       if (missing.kind === 'history') {
         const since = this.#orgClock.now(actor.customer) - EVENT_LATE_MS_MAX;
-        const of = { slot, customerId, meterId: meter.id };
-        actor.learnHistory(meter.id, await this.#storage.loadHistory(of, since));
+        const { meterId = meter.id } = missing;
+        const of = { slot, customerId, meterId };
+        actor.learnHistory(meterId, await this.#storage.loadHistory(of, since));
       } else {
         const { accountId, member } = missing;
         const found = await this.#storage.loadMembers({ slot, accountId }, [member]);

@@ -1,5 +1,5 @@
 import { advanced } from '../metering/advance.ts';
-import { checkCapped } from '../metering/capped.ts';
+import { checkCovered } from '../metering/cover.ts';
 import {
   type GrantOutcome,
   type VoidOutcome,
@@ -37,7 +37,7 @@ export function checkHere(
 /**
  * Reads the tentative and the durable state and uses the one that leaves less. So it never allows
  * usage of what may be rolled back, and never forgets what was acknowledged. With a spend cap, what
- * is left of one meter depends on the others.
+ * is left of one meter depends on the others; with a pool, on the pool.
  */
 function answerOf(
   session: OwnershipSession,
@@ -46,14 +46,21 @@ function answerOf(
   units: bigint,
 ): CheckAnswer {
   const customerMeter = actor.customerMeter(meter);
+  const pool = session.deps.poolOf(meter);
+  const paying = pool === null ? undefined : actor.customerMeters.get(pool.meter.id);
   const isSettled =
-    actor.pending === 0 || (customerMeter?.durable === customerMeter?.tentative && !actor.isCapped);
+    actor.pending === 0 ||
+    (customerMeter?.durable === customerMeter?.tentative &&
+      paying?.durable === paying?.tentative &&
+      !actor.isCapped);
   if (customerMeter !== undefined && isSettled) {
     const { lastCheck } = customerMeter;
     // The same question on the same state has the same answer.
     if (
       lastCheck !== null &&
       lastCheck.state === customerMeter.tentative &&
+      lastCheck.pool === pool &&
+      lastCheck.paying === paying?.tentative &&
       lastCheck.answer.units === units &&
       session.deps.orgClock.now(actor.customer) < lastCheck.until
     ) {
@@ -62,15 +69,17 @@ function answerOf(
   }
   const context = session.contexts.ofMeter(actor, meter);
   const tentative = customerMeter?.tentative ?? session.contexts.emptyState(actor, meter);
-  const answer = checkCapped(context, advanced(context, tentative), units);
+  const answer = checkCovered(context, advanced(context, tentative), units);
   const isOwn = context.affords === null || answer.reason === 'ok';
-  if (customerMeter !== undefined && context.now < tentative.nextDue && isOwn) {
-    customerMeter.lastCheck = { answer, state: tentative, until: tentative.nextDue };
+  const until = Math.min(tentative.nextDue, paying?.tentative?.nextDue ?? Infinity);
+  if (customerMeter !== undefined && context.now < until && isOwn) {
+    const [state, its] = [tentative, paying?.tentative];
+    customerMeter.lastCheck = { answer, state, pool, paying: its, until };
   }
   if (isSettled) return answer;
   const durable = customerMeter?.durable ?? session.contexts.emptyState(actor, meter);
-  const affords = session.contexts.affordsOf(actor, meter, 'durable');
-  const other = checkCapped({ ...context, affords }, advanced(context, durable), units);
+  const before = session.contexts.ofMeter(actor, meter, 'durable');
+  const other = checkCovered(before, advanced(before, durable), units);
   return isLower(other, answer) ? other : answer;
 }
 
@@ -127,7 +136,7 @@ export function balancesOf(
     (actor) =>
       [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
         if (durable === undefined) return [];
-        const state = advanced(session.contexts.ofMeter(actor, meter), durable);
+        const state = advanced(session.contexts.ofMeter(actor, meter, 'durable'), durable);
         return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
       }),
   );

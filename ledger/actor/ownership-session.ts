@@ -1,6 +1,7 @@
 import { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import type { AlertsOf } from '../metering/alert.ts';
 import type { CheckAnswer, Meter } from '../metering/meter.ts';
+import type { PoolOf } from '../metering/pool.ts';
 import type { Wants } from '../event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Clock, Ids, Log, SharedClock, Timers } from '../ports.ts';
@@ -42,6 +43,8 @@ export type OwnershipSessionDeps = {
   readonly wants: Wants;
   /** As this node knows them; what it is told of is soon what the database has. */
   readonly alertsOf: AlertsOf;
+  /** As this node knows it: a list of costs is answered when every node does. */
+  readonly poolOf: PoolOf;
   readonly onFlush: JournalDeps['onFlush'];
   readonly onTopUpsOrdered: JournalDeps['onTopUpsOrdered'];
 };

@@ -91,13 +91,15 @@ class UsageTask implements Task<RecordOutcome> {
   #item: UsageItem;
 
   constructor(session: OwnershipSession, item: UsageItem, elsewhere: Elsewhere | null) {
-    const { metadata, keyId } = item.request;
+    const { request, meter } = item;
+    const { metadata, keyId } = request;
     this.#session = session;
     this.#item = item;
     this.#elsewhere = elsewhere;
     this.#usage = { ...item.request, id: keyId ?? session.deps.ids.next() };
     this.keys = keyId === null ? NO_KEYS : [keyId];
-    this.size = metadata === null ? ONE_ROW : { rows: 1, bytes: bytesOf(metadata) };
+    const own = metadata === null ? ONE_ROW : { rows: 1, bytes: bytesOf(metadata) };
+    this.size = session.deps.poolOf(meter) === null ? own : { ...own, rows: 2 };
   }
 
   get actors(): readonly [Actor] {
@@ -161,9 +163,7 @@ export function decideOne(
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (effects !== null) memory.apply(actor, effects);
   alerts?.count(effects);
-  if (context.affords !== null) {
-    announceSpendCap(session, memory, { actor, meter }, { before: state, outcome });
-  }
+  announceSpendCap(session, memory, { actor, meter }, { context, before: state, outcome });
   if (outcome.kind === 'out_of_range') return outcome;
   if (outcome.kind === 'recorded' && deps.wants(actor.customer, 'usage.recorded')) {
     const recorded = [{ request, record: outcome.record }];

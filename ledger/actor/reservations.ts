@@ -8,6 +8,7 @@ import {
 } from '../metering/reservation-decisions.ts';
 import type { Reservation, Resolution } from '../metering/reservation.ts';
 import { advanced } from '../metering/advance.ts';
+import type { MeterContext } from '../metering/meter-draft.ts';
 import type { UsageAnswer } from '../metering/usage-answer.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Actor } from './actor.ts';
@@ -25,7 +26,10 @@ import { publishUsage } from './usage-publication.ts';
 export type ReservedOutcome =
   | ReserveOutcome
   /** The id was used: as it is now, and what is left now. */
-  | (Pick<Extract<ReserveOutcome, { kind: 'reserved' }>, 'reservation' | 'reason' | 'snapshot'> & {
+  | (Pick<
+      Extract<ReserveOutcome, { kind: 'reserved' }>,
+      'reservation' | 'reason' | 'snapshot' | 'paidBy'
+    > & {
       readonly kind: 'known';
     })
   /** It was used for something else. */
@@ -97,7 +101,9 @@ async function findKnown(
       const status = reservation.status === 'open' && !isOpen ? 'expired' : reservation.status;
       const now = { ...reservation, status };
       const { reason } = check(state, 0n);
-      return { kind: 'known', reservation: now, reason, snapshot: snapshotOf(state) } as const;
+      const snapshot = snapshotOf(state);
+      const { paidBy } = now;
+      return { kind: 'known', reservation: now, reason, snapshot, paidBy } as const;
     },
   );
 }
@@ -141,7 +147,9 @@ async function decide(
       const before = contexts.stateOf(actor, meter);
       const { outcome, effects } = decideResolution(context, before, of);
       if (effects !== null) memory.apply(actor, effects);
-      if (outcome.kind === 'done') tell(session, memory, { actor, meter, before }, outcome.used);
+      if (outcome.kind === 'done') {
+        tell(session, memory, { actor, meter, context, before }, outcome.used);
+      }
       return outcome;
     },
   );
@@ -153,20 +161,23 @@ async function decide(
 function tell(
   session: OwnershipSession,
   memory: Memory,
-  { actor, meter, before }: Of,
+  { actor, meter, context, before }: Of,
   used: readonly UsageAnswer[],
 ): void {
   const last = used.at(-1);
   if (last === undefined) return;
-  if (session.contexts.ofMeter(actor, meter).affords !== null) {
-    const outcome = { kind: 'recorded', record: last } as const;
-    announceSpendCap(session, memory, { actor, meter }, { before, outcome });
-  }
+  const outcome = { kind: 'recorded', record: last } as const;
+  announceSpendCap(session, memory, { actor, meter }, { context, before, outcome });
   if (!session.deps.wants(actor.customer, 'usage.recorded')) return;
   const recorded = used.map((record) => ({ request: WITHOUT_KEY, record }));
   publishUsage(session, memory, { actor, meter, recorded });
 }
 
-type Of = { readonly actor: Actor; readonly meter: Meter; readonly before: MeterState };
+type Of = {
+  readonly actor: Actor;
+  readonly meter: Meter;
+  readonly context: MeterContext;
+  readonly before: MeterState;
+};
 
 const WITHOUT_KEY = { idempotencyKey: null, externalId: null, metadata: null } as const;

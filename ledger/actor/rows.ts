@@ -1,5 +1,5 @@
 import { assert } from '../kernel/assert.ts';
-import type { MeterEffects } from '../metering/meter-draft.ts';
+import type { MeterEffects } from '../metering/meter-effects.ts';
 import { OWN_ACCOUNTS_KEPT_MAX } from '../limits.ts';
 import type { Effects } from '../effects.ts';
 import type { Meter, Period } from '../metering/meter.ts';
@@ -43,6 +43,7 @@ export class RowBuilder {
       states: [...rows.states.values()],
       grants: [...rows.grants.values()],
       members: rows.members,
+      pooled: rows.pooled,
       events: rows.events,
       payments: [...rows.payments.values()],
       refunds: [...rows.refunds.values()],
@@ -131,6 +132,7 @@ class Fold {
   readonly topUps = new Map<string, FlushRows['topUps'][number]>();
   readonly topUpOrders: FlushRows['topUpOrders'][number][] = [];
   readonly members: FlushRows['members'][number][] = [];
+  readonly pooled: FlushRows['pooled'][number][] = [];
   readonly events: FlushRows['events'][number][] = [];
   readonly payments = new Map<string, FlushRows['payments'][number]>();
   readonly refunds = new Map<string, FlushRows['refunds'][number]>();
@@ -174,6 +176,7 @@ class Fold {
       this.members.push({ slot, accountId, member });
     }
     for (const event of effects.events) this.events.push({ organisationId, mode, event });
+    for (const { accountId, rate } of effects.pooled) this.pooled.push({ slot, accountId, rate });
     for (const order of effects.topUpOrders) this.topUpOrders.push({ customer, order });
     if (effects.topUpChanged && effects.state.topUp !== null) {
       const { topUp, entitlementId } = effects.state;
@@ -182,6 +185,7 @@ class Fold {
     if (effects.stateChanged) {
       this.states.set(effects.state.entitlementId, { customer, state: effects.state });
     }
+    for (const other of effects.beside) this.addMeter(other);
   }
 
   addPayment(effects: PaymentEffects): void {

@@ -1,6 +1,6 @@
 import type { MeterState } from '../metering/meter.ts';
 import { advance, advanced } from '../metering/advance.ts';
-import { MeterDraft } from '../metering/meter-draft.ts';
+import { type MeterContext, MeterDraft } from '../metering/meter-draft.ts';
 import type { UsageOutcome } from '../metering/usage.ts';
 import { shownSpending } from '../subscriptions/spend-cap.ts';
 import type {
@@ -85,14 +85,35 @@ function accountChanged(
 
 /**
  * Says in the unit of a usage that it has reached the spend cap, or that the cap has refused it:
- * once in a period of the subscription that sells it. Where no endpoint would hear of it, nothing is
- * written. Returns how many effects it has applied.
+ * once in a period of the subscription that sells it, or that sells the credits that pay for it. Where
+ * no endpoint would hear of it, nothing is written. Returns how many effects it has applied.
  */
 export function announceSpendCap(
   session: OwnershipSession,
   memory: Memory,
+  of: Pick<UsageItem, 'actor' | 'meter'>,
+  { context, before, outcome }: Decided,
+): number {
+  if (context.affords === null) return 0;
+  const told = announceOn(session, memory, of, { before, outcome });
+  const payer = context.credits?.payer ?? null;
+  if (payer === null) return told;
+  const pool = { actor: of.actor, meter: payer.context.meter };
+  return told + announceOn(session, memory, pool, { before: payer.now(), outcome });
+}
+
+/** What a usage was decided on, and what came of it. */
+type Decided = {
+  readonly context: MeterContext;
+  readonly before: MeterState;
+  readonly outcome: UsageOutcome;
+};
+
+function announceOn(
+  session: OwnershipSession,
+  memory: Memory,
   { actor, meter }: Pick<UsageItem, 'actor' | 'meter'>,
-  { before, outcome }: { readonly before: MeterState; readonly outcome: UsageOutcome },
+  { before, outcome }: Omit<Decided, 'context'>,
 ): number {
   const { contexts, deps } = session;
   const spending = contexts.spendingOf(actor, 'tentative');

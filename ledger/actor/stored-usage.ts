@@ -1,5 +1,7 @@
+import type { AnswerRest } from '../kernel/transfers.ts';
 import { advanced } from '../metering/advance.ts';
 import { type Meter, snapshotOf } from '../metering/meter.ts';
+import type { PaidBy } from '../metering/paid-by.ts';
 import type { RecordOutcome, UsageRequest } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import type { Actor } from './actor.ts';
@@ -28,6 +30,10 @@ export async function formerUsage<I extends UsageItem>(
   });
 }
 
+function payersOf({ own, credits, pool }: NonNullable<AnswerRest['paidBy']>): PaidBy {
+  return { own: BigInt(own), credits: BigInt(credits), pool };
+}
+
 /**
  * The answer of the first call with this key. Fields that the first call did not store are current.
  */
@@ -38,8 +44,11 @@ export function replay(
 ): RecordOutcome {
   if (stored.fingerprint !== request.fingerprint) return { kind: 'key_reused' };
   const { answer } = stored;
-  const { overageAllowed, periodStart, periodEnd } =
-    answer ?? snapshotOf(advanced(contexts.ofMeter(actor, meter), contexts.stateOf(actor, meter)));
+  const paid = answer?.paidBy;
+  const now = () =>
+    snapshotOf(advanced(contexts.ofMeter(actor, meter), contexts.stateOf(actor, meter)));
+  const { overageAllowed, periodStart, periodEnd, ...rest } = answer ?? now();
+  const isPooled = 'pooled' in rest && rest.pooled;
   return {
     kind: stored.refused ? 'refused' : 'recorded',
     replayed: true,
@@ -48,11 +57,13 @@ export function replay(
       value: stored.value,
       eventAt: stored.eventAt,
       reason: stored.reason,
+      paidBy: paid === undefined ? null : payersOf(paid),
       externalId: answer === null ? actor.customer.externalId : answer.externalId,
       snapshot: {
         limit: stored.limitAfter,
         consumed: stored.consumedAfter,
         reserved: BigInt(answer?.reserved ?? 0),
+        pooled: paid?.pooled ?? isPooled,
         overageAllowed,
         periodStart,
         periodEnd,

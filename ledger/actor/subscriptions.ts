@@ -1,5 +1,6 @@
 import { assert, unreachable } from '../kernel/assert.ts';
-import type { MeterContext, MeterEffects } from '../metering/meter-draft.ts';
+import type { MeterContext } from '../metering/meter-draft.ts';
+import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Grant } from '../metering/grants.ts';
 import type { Meter, MeterState } from '../metering/meter.ts';
 import { STALE } from '../outcome.ts';

@@ -2,6 +2,8 @@ import { assert } from '../kernel/assert.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Wants } from '../event.ts';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../limits.ts';
+import type { Meter } from '../metering/meter.ts';
+import type { PoolOf } from '../metering/pool.ts';
 import type { UsageRequest } from '../outcome.ts';
 import type { Scalar } from '../kernel/transfers.ts';
 
@@ -51,6 +53,15 @@ export function sizeOfBatch(items: readonly Item[], withEvents: boolean): UnitSi
   }
   for (const most of published.values()) bytes += most;
   return { rows: items.length + published.size, bytes };
+}
+
+/** With what pools draw for usage of their members: a transfer for each. */
+export function withDraws(
+  { poolOf }: { readonly poolOf: PoolOf },
+  items: readonly { readonly meter: Meter }[],
+  { rows, bytes }: UnitSize,
+): UnitSize {
+  return { rows: rows + items.filter(({ meter }) => poolOf(meter) !== null).length, bytes };
 }
 
 /** Of usages that are recorded each by itself, each with an event of its own if at all. */

@@ -34,6 +34,8 @@ export type Transfer = {
   readonly usage: UsageRecord | null;
   /** Present on the record of a keyed refund. */
   readonly refund?: RefundKey | null;
+  /** Credits that a pool pays for a member: the account of the member's period. */
+  readonly drawnFor?: string;
   /** The dispute that moves it. */
   readonly dispute?: string | null;
 };
@@ -97,6 +99,13 @@ export type AnswerRest = {
   readonly externalId: string | null;
   /** Scaled, as text; absent where nothing was. */
   readonly reserved?: string;
+  /** Of a member of a pool: what paid, scaled, as text, and whether it is no debt. */
+  readonly paidBy?: {
+    readonly own: string;
+    readonly credits: string;
+    readonly pool: { readonly slug: string; readonly scale: number };
+    readonly pooled: boolean;
+  };
 };
 
 /** Why a check allows or denies (decisions 5). */

@@ -1,5 +1,6 @@
 import { assert, must } from '../kernel/assert.ts';
-import type { MeterContext, MeterEffects } from './meter-draft.ts';
+import type { MeterContext } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import { MeterDraft } from './meter-draft.ts';
 import { type Grant, leaderOf, left } from './grants.ts';
 import { ADVANCE_STEPS_MAX, PERIODS_KEPT_MS } from '../limits.ts';
@@ -10,6 +11,7 @@ import {
   dueOf,
   emptyPeriod,
   snapshotOf,
+  within,
 } from './meter.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';
@@ -31,21 +33,51 @@ import { periodAccountId } from '../kernel/derived-ids.ts';
  * (`grant-decisions.ts`).
  */
 export function advance(draft: MeterDraft): void {
+  const { pool } = draft;
+  if (pool !== null) follow(draft, pool.state);
+  advanceTo(draft, draft.context.now);
+  draft.context.credits?.catchUp(draft);
+}
+
+function advanceTo(draft: MeterDraft, until: number): void {
   for (let step = 0; step < ADVANCE_STEPS_MAX; step += 1) {
     const due = dueOf(draft.state);
-    if (due > draft.context.now) return;
+    if (due > until) return;
     stepAt(draft, due);
     draft.settleAlerts(due);
     assert(dueOf(draft.state) >= due, 'time went backwards in an advance');
   }
 }
 
+/** A member of a pool without an allowance of its own has the periods of the pool. */
+function follow(draft: MeterDraft, pool: MeterState): void {
+  for (const { start, end } of [...pool.others, pool.current]) {
+    if (start <= draft.state.current.start) continue;
+    advanceTo(draft, start);
+    if (leaderOf(draft.state.grants) === null) rollPeriod(draft, start, end);
+  }
+  const { current, grants } = draft.state;
+  const { end } = pool.current;
+  if (current.end === end || leaderOf(grants) !== null) return;
+  const changed = current.opened ? draft.changePeriod(current, { end }) : { ...current, end };
+  draft.change({ current: changed });
+}
+
 /** The state as it is now, for a question that writes nothing. */
 export function advanced(context: MeterContext, state: MeterState): MeterState {
-  if (context.now < state.nextDue) return state;
+  const { credits } = context;
+  if (context.now < state.nextDue && credits === null) return state;
   const draft = new MeterDraft(context, state);
   advance(draft);
-  return draft.effects().state;
+  // What a member draws may change what its pool has.
+  credits?.settle(draft);
+  return draft.isChanged ? draft.settled() : state;
+}
+
+export function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  return draft;
 }
 
 /** What an alarm does. */
@@ -60,13 +92,13 @@ export function decideTick(context: MeterContext, state: MeterState): MeterEffec
 
 function stepAt(draft: MeterDraft, due: number): void {
   const { grants, current, reservations } = draft.state;
+  const leader = leaderOf(grants);
   const [reservation] = reservations;
   if (reservation?.expiresAt === due) return expireReservation(draft, reservation);
   const expired = grants.find((grant) => grant.started && grant.expiresAt === due);
   if (expired !== undefined) return endWhole(draft, expired, due, 'expired');
-  if (current.end === due) {
-    const leader = must(leaderOf(grants), 'the allowance whose period ends');
-    rollPeriod(draft, due, leader);
+  if (current.end === due && leader !== null) {
+    rollPeriod(draft, due, renewalAfter(leader, due));
     return openSpan(draft, due);
   }
   const renewing = grants.find((grant) => grant.started && grant.renewsAt === due);
@@ -99,7 +131,9 @@ export function startGrant(
   if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: grant.effectiveAt });
   const started = { ...grant, started: true, renewsAt: renewalAfter(grant, at) };
   const others = draft.state.grants.filter((other) => other.id !== grant.id);
-  if (leaderOf([...others, started]) === started) rollPeriod(draft, at, started);
+  if (leaderOf([...others, started]) === started) {
+    rollPeriod(draft, at, renewalAfter(started, at));
+  }
   draft.putGrant(started);
   // Derived from the grant alone, so it is credited once.
   const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
@@ -122,7 +156,7 @@ export function endGrant(
   settleEnd(draft, grant, at, how);
   if (how === 'expired') draft.change({ everExpired: true });
   // Without another leading allowance, the rest of the top-ups moves to an endless period.
-  if (led) rollPeriod(draft, at, leaderOf(draft.state.grants));
+  if (led) rollPeriod(draft, at, endAfter(draft, at));
   followBiller(draft, at, limit);
 }
 
@@ -175,7 +209,17 @@ export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void 
   movedTo(draft, settled, { id: grant.id, amount, renewsAt });
   draft.announceGrant(grant, amount, 'plan_change', at);
   const leader = leaderOf(draft.state.grants);
-  if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, at, leader);
+  const end = leader === null ? endAfter(draft, at) : leader.renewsAt;
+  if (end !== draft.state.current.end) rollPeriod(draft, at, endAfter(draft, at));
+}
+
+/** When a period that begins at `at` ends: by the allowance that leads, or by the pool. null: endless. */
+function endAfter({ state, pool }: MeterDraft, at: number): number | null {
+  const leader = leaderOf(state.grants);
+  if (leader !== null) return renewalAfter(leader, at);
+  if (pool === null) return null;
+  const { current, others } = pool.state;
+  return [current, ...others].find((period) => within(period, at))?.end ?? null;
 }
 
 /** Ends a grant, and with a subscription's allowance what has rolled over from it. */
@@ -193,13 +237,9 @@ export function endWhole(
   endGrant(draft, grant, at, how);
 }
 
-/**
- * Closes the current period at `at` and opens the next one, by the leader's cycle or, without one,
- * endless.
- */
-function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
+/** Closes the current period at `at` and opens the next one. `end` null: an endless one. */
+function rollPeriod(draft: MeterDraft, at: number, end: number | null): void {
   draft.checkpoint();
-  const end = leader === null ? null : renewalAfter(leader, at);
   const closing = draft.state.current;
   assert(at >= closing.start, 'a period ends after it starts');
   assert(end === null || end > at, 'a period has a length');

@@ -1,6 +1,7 @@
 import { advance } from './advance.ts';
 import { fireAlerts } from './alerts.ts';
-import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type MeterContext, MeterDraft } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import type { MeterState } from './meter.ts';
 
 /** Fires what the customer is past already. null where nothing changes. */

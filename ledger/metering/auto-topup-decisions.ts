@@ -17,7 +17,8 @@ import { iso } from '../kernel/iso.ts';
 import { advance, startGrant } from './advance.ts';
 import { retireUsedUp } from './grant-decisions.ts';
 import type { Grant } from './grants.ts';
-import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type MeterContext, MeterDraft } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import type { MeterState } from './meter.ts';
 import { inRange } from '../kernel/quantity.ts';
 

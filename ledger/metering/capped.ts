@@ -21,7 +21,7 @@ export function withReserved(state: MeterState): MeterState {
 }
 
 /** The state as it would be with more consumed. */
-function withMore(state: MeterState, units: bigint): MeterState {
+export function withMore(state: MeterState, units: bigint): MeterState {
   const { current } = state;
   const consumed = current.consumed + units;
   return { ...state, current: { ...current, consumed, aggregate: consumed } };

@@ -1,5 +1,6 @@
 import { advance, endGrant, isOfPlan, since, startGrant } from './advance.ts';
-import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type MeterContext, MeterDraft } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import { type Grant, left } from './grants.ts';
 import { GRANTS_KEPT_MAX } from '../limits.ts';
 import type { MeterState } from './meter.ts';
@@ -9,7 +10,9 @@ import { inRange } from '../kernel/quantity.ts';
 
 export type GrantOutcome =
   | { readonly kind: 'granted'; readonly grant: Grant }
-  | { readonly kind: GrantRefusal };
+  | { readonly kind: GrantRefusal }
+  /** A pool and its members have allowances with one reset (beyond.md 4). */
+  | { readonly kind: 'other_reset' };
 
 export type GrantRefusal = 'too_many_grants' | 'too_many_meters' | 'out_of_range';
 
@@ -22,7 +25,7 @@ export function decideGrant(
   const draft = new MeterDraft(context, state);
   advance(draft);
   retireUsedUp(draft);
-  const refused = refuseGrant(draft, grant);
+  const refused = refuseGrant(draft, grant) ?? otherReset(context, grant);
   if (refused !== null) return { outcome: { kind: refused }, effects: null };
 
   // From here it must succeed.
@@ -36,6 +39,14 @@ export function decideGrant(
   // Usage beyond the limit is taken from the new grant. The answer shows the whole grant (decisions
   // 5).
   return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
+}
+
+function otherReset({ credits }: MeterContext, { recurs }: Grant): 'other_reset' | null {
+  if (credits === null || recurs === null) return null;
+  const { interval, count } = recurs.cycle;
+  const isOther = (leader: Grant): boolean =>
+    leader.recurs?.cycle.interval !== interval || leader.recurs.cycle.count !== count;
+  return credits.leaders().some(isOther) ? 'other_reset' : null;
 }
 
 /** Makes room by ending top-ups that are used up: only corrections still need them. */

@@ -1,8 +1,8 @@
 import { iso } from '../kernel/iso.ts';
 import { assert } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
-import { isPercentage, PERCENT_SCALE } from './alert.ts';
 import { type Alerts, fireAlerts, recoverAlerts, type Telling } from './alerts.ts';
+import { alertData, exhaustionData, grantData } from './event-data.ts';
 import { type Grant, burn, burnOrder, leaderOf } from './grants.ts';
 import {
   type Customer,
@@ -13,6 +13,14 @@ import {
   nextDueOf,
   snapshotOf,
 } from './meter.ts';
+import type {
+  CountedMember,
+  MeterEffects,
+  PeriodChange,
+  PooledPeriod,
+  SpanChange,
+} from './meter-effects.ts';
+import type { Pool } from './pool.ts';
 import { promised } from './promised.ts';
 import {
   type Part,
@@ -23,7 +31,7 @@ import {
 } from './reservation.ts';
 import type { Ids } from '../ports.ts';
 import type { Span } from './span.ts';
-import { inRange, quantityNumber } from '../kernel/quantity.ts';
+import { inRange } from '../kernel/quantity.ts';
 import { type AutoTopUp, look } from '../topups/auto-topup.ts';
 import { orderOf, type TopUpOrder } from '../topups/order.ts';
 import { type Began, externalIdOf } from './signup.ts';
@@ -45,6 +53,36 @@ export type MeterContext = {
   readonly affords: Affords | null;
   /** null where the meter has no alerts for this customer. */
   readonly alerts: Alerts | null;
+  /** null where the meter is no pool and no member of one. */
+  readonly credits: Credits | null;
+};
+
+/** What a decision on a meter does to the pool that pays for it, or to the members of the pool (`credits.ts`). */
+export type Credits = {
+  readonly pool: Pool;
+  /** null on the pool itself. */
+  readonly payer: Payer | null;
+  /** The same, where the pool fires no alerts. */
+  quietly(): Credits;
+  /**
+   * Whether what the decision draws so far leaves the totals of the pool in range. The member's state
+   * says from now on that the pool pays.
+   */
+  mayDraw(draft: MeterDraft): boolean;
+  /** What leads on the pool, or on its members. */
+  leaders(): readonly Grant[];
+  /** Of a pool: what is due of its members, before anything is decided on it. */
+  catchUp(draft: MeterDraft): void;
+  /** Called once, when everything else is decided. Returns what it changes on other meters. */
+  settle(draft: MeterDraft): readonly MeterEffects[];
+};
+
+export type Payer = {
+  readonly context: MeterContext;
+  /** As it is now, for a question. */
+  now(): MeterState;
+  /** The same, for a decision. */
+  open(): MeterDraft;
 };
 
 /**
@@ -54,40 +92,6 @@ export type MeterContext = {
 export type Affords = (before: MeterState, after: MeterState) => boolean;
 
 /**
- * A period's account before and after a unit; `before` is what the store must still hold (I4, I6).
- */
-export type PeriodChange = { readonly before: Period; readonly after: Period };
-
-/** A member that a unique meter counts from now on in the account of this period. */
-type CountedMember = { readonly accountId: string; readonly member: bigint };
-
-/** A span as it is now. Without `isLive` memory lets go of it. */
-export type SpanChange = { readonly span: Span; readonly isLive: boolean };
-
-/**
- * Everything that one decision on a meter wants written. Data only: the journal turns it into rows.
- */
-export type MeterEffects = {
-  readonly kind: 'meter';
-  readonly customer: Customer;
-  readonly meter: Meter;
-  readonly state: MeterState;
-  readonly transfers: readonly Transfer[];
-  /** In the order of the changes: a period that was changed again is there again. */
-  readonly periods: readonly PeriodChange[];
-  readonly grants: readonly Grant[];
-  readonly events: readonly LedgerEvent[];
-  readonly members: readonly CountedMember[];
-  readonly spans: readonly SpanChange[];
-  readonly reservations: readonly Reservation[];
-  /** Whether its automatic top-up changed, and the charges that this orders. */
-  readonly topUpChanged: boolean;
-  readonly topUpOrders: readonly TopUpOrder[];
-  /** Whether the meter's own row changed, beyond its current account's totals. */
-  readonly stateChanged: boolean;
-};
-
-/**
  * The state of a meter while a decision changes it, and what that writes. Lives inside one
  * decision. Most decisions record one usage: they have a transfer, a period and nothing else, so
  * the rest is made when it is needed.
@@ -95,7 +99,10 @@ export type MeterEffects = {
 export class MeterDraft {
   readonly context: MeterContext;
   readonly transfers: Transfer[] = [];
+  readonly before: MeterState;
   state: MeterState;
+  /** Whether what it draws of a pool was admitted only because it fits. */
+  isGuarded = false;
   #stateChanged = false;
   #isArmed = false;
   /** Before the first use of the current period; null without one, and where there are no alerts. */
@@ -106,12 +113,49 @@ export class MeterDraft {
   #events: LedgerEvent[] | null = null;
   #spans: Map<string, SpanChange> | null = null;
   #reservations: Map<string, Reservation> | null = null;
+  #pooled: PooledPeriod[] | null = null;
+  #pool: MeterDraft | null = null;
   #topUpChanged = false;
   #topUpOrders: TopUpOrder[] | null = null;
+  /** Of a pool. */
+  #poolMembers: Map<string, MeterDraft> | null = null;
+  /** Of a member: the state for which its pool has paid in this decision. */
+  drawn: MeterState;
 
   constructor(context: MeterContext, state: MeterState) {
     this.context = context;
+    this.before = state;
     this.state = state;
+    this.drawn = state;
+  }
+
+  /** The pool's side of this decision; null where no pool pays. */
+  get pool(): MeterDraft | null {
+    const payer = this.context.credits?.payer ?? null;
+    if (payer === null) return null;
+    this.#pool ??= payer.open();
+    return this.#pool;
+  }
+
+  /** See `Credits.mayDraw`. */
+  mayDraw(): boolean {
+    return this.context.credits?.mayDraw(this) ?? true;
+  }
+
+  /** Of a pool: a member of it in this decision. */
+  member(meterId: string, make: () => MeterDraft): MeterDraft {
+    this.#poolMembers ??= new Map();
+    const known = this.#poolMembers.get(meterId) ?? make();
+    this.#poolMembers.set(meterId, known);
+    return known;
+  }
+
+  get members(): readonly MeterDraft[] {
+    return this.#poolMembers === null ? NONE : [...this.#poolMembers.values()];
+  }
+
+  get isChanged(): boolean {
+    return this.state !== this.before;
   }
 
   /** Replaces fields that the meter's own row holds. */
@@ -136,6 +180,16 @@ export class MeterDraft {
     const others = [...rest, after].sort((a, b) => a.start - b.start);
     this.state = { ...this.state, others };
     return after;
+  }
+
+  /** A pool pays for the period from now on. */
+  payBy({ accountId, rate }: PooledPeriod): void {
+    this.#pooled ??= [];
+    this.#pooled.push({ accountId, rate });
+    const paid = (period: Period): Period =>
+      period.accountId === accountId ? { ...period, rate } : period;
+    const { current, others } = this.state;
+    this.state = { ...this.state, current: paid(current), others: others.map(paid) };
   }
 
   countMember(accountId: string, member: bigint): void {
@@ -283,25 +337,8 @@ export class MeterDraft {
 
   /** `entitlement.granted`, which also arms the exhaustion event again. */
   announceGrant(grant: Grant, amount: bigint | null, source: string, at: number): void {
-    const { meter } = this.context;
-    const number = (units: bigint | null): number | null =>
-      units === null ? null : quantityNumber(units, meter.scale);
-    const after = snapshotOf(this.state);
-    this.#event(
-      'entitlement.granted',
-      { at, by: grant },
-      {
-        amount: number(amount),
-        limit: number(after.limit),
-        balance: number(
-          after.limit === null ? null : after.limit - after.consumed - after.reserved,
-        ),
-        source,
-        grantId: grant.id,
-        subscriptionId: grant.subscriptionId,
-        expiresAt: iso(grant.expiresAt),
-      },
-    );
+    const data = grantData(this.context.meter, this.state, { grant, amount, source });
+    this.#event('entitlement.granted', { at, by: grant }, data);
     this.arm();
   }
 
@@ -320,45 +357,15 @@ export class MeterDraft {
 
   /** `entitlement.exhausted`, once for each crossing. */
   announceExhaustion(at: number): void {
-    const { meter } = this.context;
-    const { granted, consumed, reserved } = this.state.current;
-    this.#event(
-      'entitlement.exhausted',
-      { at, by: leaderOf(this.state.grants) },
-      {
-        limit: quantityNumber(granted, meter.scale),
-        consumed: quantityNumber(consumed, meter.scale),
-        remaining: 0,
-        balance: quantityNumber(granted - consumed - reserved, meter.scale),
-      },
-    );
+    const data = exhaustionData(this.context.meter, this.state);
+    this.#event('entitlement.exhausted', { at, by: leaderOf(this.state.grants) }, data);
     this.change({ exhausted: true });
   }
 
   /** Returns the id of the event. */
-  announceAlert(
-    type: 'alert.triggered' | 'alert.recovered',
-    { alert, at, level, more }: Telling,
-  ): string {
-    const { scale } = this.context.meter;
-    const { consumed, reserved } = this.state.current;
-    const limit = level?.limit ?? null;
-    return this.#event(
-      type,
-      { at, by: leaderOf(this.state.grants) },
-      {
-        alertId: alert.id,
-        alertType: alert.type,
-        threshold: quantityNumber(
-          alert.threshold,
-          isPercentage(alert.type) ? PERCENT_SCALE : scale,
-        ),
-        consumed: quantityNumber(consumed, scale),
-        limit: limit === null ? null : quantityNumber(limit, scale),
-        balance: limit === null ? null : quantityNumber(limit - consumed - reserved, scale),
-        ...more,
-      },
-    );
+  announceAlert(type: 'alert.triggered' | 'alert.recovered', telling: Telling): string {
+    const data = alertData(this.context.meter, this.state, telling);
+    return this.#event(type, { at: telling.at, by: leaderOf(this.state.grants) }, data);
   }
 
   /** `customer.spend_cap_reached`, in the period of the subscription whose usage it was. */
@@ -422,8 +429,8 @@ export class MeterDraft {
     return id;
   }
 
-  /** The finished effects. Alerts, the top-up and the next due time are settled here, once. */
-  effects(): MeterEffects {
+  /** The state at the end: alerts, the top-up and the next due time are settled, once. */
+  settled(): MeterState {
     this.settleAlerts(this.context.now);
     if (this.#beforeUse !== null) fireAlerts(this, this.#beforeUse);
     if (this.state.topUp !== null) this.#lookAtLevel(this.state.topUp);
@@ -431,6 +438,13 @@ export class MeterDraft {
       const nextDue = nextDueOf(this.state);
       this.state = { ...this.state, nextDue };
     }
+    return this.state;
+  }
+
+  /** The finished effects, with those on other meters. */
+  effects(): MeterEffects {
+    const beside = this.context.credits?.settle(this) ?? NONE;
+    this.settled();
     return {
       kind: 'meter',
       customer: this.context.customer,
@@ -443,6 +457,8 @@ export class MeterDraft {
       members: this.#members ?? NONE,
       spans: this.#spans === null ? NONE : [...this.#spans.values()],
       reservations: this.#reservations === null ? NONE : [...this.#reservations.values()],
+      pooled: this.#pooled ?? NONE,
+      beside,
       topUpChanged: this.#topUpChanged,
       topUpOrders: this.#topUpOrders ?? NONE,
       stateChanged: this.#stateChanged,

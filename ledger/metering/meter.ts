@@ -2,6 +2,7 @@ import type { Mode } from '../kernel/tenant.ts';
 import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
 import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
+import type { PaidBy } from './paid-by.ts';
 import { type Reservation, unpaid } from './reservation.ts';
 import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
 import type { Mark, Span } from './span.ts';
@@ -50,6 +51,11 @@ export type Period = Mark & {
   readonly granted: bigint;
   readonly consumed: bigint;
   readonly reserved: bigint;
+  /**
+   * Of a member of a pool (`credits.ts`): what a scaled unit beyond the limit costs, in scaled credits.
+   * null until a pool pays for any.
+   */
+  readonly rate: bigint | null;
   /** When a decision last changed it, milliseconds. */
   readonly updatedAt: number;
 };
@@ -103,6 +109,8 @@ export type Snapshot = {
   readonly limit: bigint | null;
   readonly consumed: bigint;
   readonly reserved: bigint;
+  /** Whether a pool pays for what is beyond the limit: then it is no debt. */
+  readonly pooled: boolean;
   readonly overageAllowed: boolean;
   readonly periodStart: number | null;
   readonly periodEnd: number | null;
@@ -113,6 +121,8 @@ export type CheckAnswer = {
   readonly allowed: boolean;
   readonly reason: Reason;
   readonly snapshot: Snapshot;
+  /** null where the meter is no member of a pool. */
+  readonly paidBy: PaidBy | null;
   /** What `render` has made of it, once for all the times that it is given. */
   rendered: string | null;
 };
@@ -128,6 +138,7 @@ export function emptyPeriod(accountId: string, start: number, end: number | null
     reserved: 0n,
     aggregate: 0n,
     latest: null,
+    rate: null,
     updatedAt: 0,
   };
 }
@@ -169,12 +180,14 @@ export function calendarPeriod(cycle: Cycle, at: number): { start: number; end: 
   return { start: boundary(cycle, n), end: boundary(cycle, n + 1) };
 }
 
-/** Granted less consumed less reserved; null is unlimited. */
-export function balance(snapshot: Snapshot): bigint | null {
-  return snapshot.limit === null ? null : snapshot.limit - snapshot.consumed - snapshot.reserved;
+/** Granted less consumed less reserved; null is unlimited. What a pool pays for is no debt. */
+export function balance({ limit, consumed, reserved, pooled }: Snapshot): bigint | null {
+  if (limit === null) return null;
+  const rest = limit - consumed - reserved;
+  return pooled && rest < 0n ? 0n : rest;
 }
 
-function isEntitled(state: MeterState): boolean {
+export function isEntitled(state: MeterState): boolean {
   return state.grants.some((grant) => grant.started);
 }
 
@@ -190,7 +203,7 @@ function allowsOverage({ price, charges, overageAllowed }: Grant): boolean {
 }
 
 /** The limit of a period: unlimited only where an unlimited grant is live in the current one. */
-function limitOf(state: MeterState, period: Period): bigint | null {
+export function limitOf(state: MeterState, period: Period): bigint | null {
   return period === state.current && state.grants.some(isUnlimited) ? null : period.granted;
 }
 
@@ -199,6 +212,7 @@ export function snapshotOf(state: MeterState, period: Period = state.current): S
     limit: limitOf(state, period),
     consumed: period.consumed,
     reserved: period.reserved,
+    pooled: period.rate !== null,
     overageAllowed: isOverageAllowed(state),
     periodStart: period.start > 0 ? period.start : state.firstGrantAt,
     periodEnd: period.end,
@@ -214,13 +228,14 @@ export function check(state: MeterState, units: bigint): CheckAnswer {
     reason === 'unlimited' ||
     reason === 'overage_allowed' ||
     reason === 'boolean';
-  return { units, allowed, reason, snapshot, rendered: null };
+  return { units, allowed, reason, snapshot, paidBy: null, rendered: null };
 }
 
 /** Whether the first of two answers leaves less. */
 export function isLower(a: CheckAnswer, b: CheckAnswer): boolean {
-  // Of what a spend cap leaves the balance says nothing.
+  // Of what a spend cap leaves the balance says nothing, and nor of what a pool does.
   if (a.reason === 'spend_cap' || b.reason === 'spend_cap') return !a.allowed;
+  if (a.paidBy !== null && a.allowed !== b.allowed) return !a.allowed;
   const [one, other] = [balance(a.snapshot), balance(b.snapshot)];
   if (one === null) return false;
   if (other === null) return true;
@@ -306,18 +321,21 @@ export function nextDueOf(
 
 /**
  * The earliest time at which a reservation expires, a grant starts, is given anew or expires, or the
- * period ends.
+ * period ends by itself.
  */
 export function dueOf({
   grants,
   current,
   reservations,
 }: Pick<MeterState, 'grants' | 'current' | 'reservations'>): number {
-  let due = Math.min(current.end ?? Infinity, reservations[0]?.expiresAt ?? Infinity);
+  let due = reservations[0]?.expiresAt ?? Infinity;
+  let leads = false;
   for (const grant of grants) {
-    const { started, expiresAt, renewsAt, effectiveAt } = grant;
+    const { started, expiresAt, renewsAt, effectiveAt, recurs } = grant;
     const next = started ? Math.min(expiresAt ?? Infinity, renewsAt ?? Infinity) : effectiveAt;
     if (next < due) due = next;
+    leads ||= started && recurs !== null;
   }
-  return due;
+  // Without an allowance of its own, its periods are those of its pool, which ends them.
+  return leads && current.end !== null && current.end < due ? current.end : due;
 }

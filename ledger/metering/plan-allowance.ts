@@ -1,5 +1,5 @@
 import {
-  advance,
+  advancedDraft,
   endGrant,
   endWhole,
   isOfPlan,
@@ -10,7 +10,8 @@ import {
 import { type GrantRefusal, refuseGrant } from './grant-decisions.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Cycle, Interval } from '../kernel/calendar.ts';
-import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import type { MeterContext, MeterDraft } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import { type Grant, type Rollover, type Suspension, isUnlimited } from './grants.ts';
 import { type MeterState, snapshotOf } from './meter.ts';
 import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
@@ -264,12 +265,6 @@ export function restartPlan(
     startGrant(draft, again, at, 'renewal');
   }
   return done(draft, state);
-}
-
-export function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
-  const draft = new MeterDraft(context, state);
-  advance(draft);
-  return draft;
 }
 
 export function done(draft: MeterDraft, before: MeterState): Done {

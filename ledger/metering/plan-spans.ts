@@ -1,7 +1,7 @@
-import { since } from './advance.ts';
+import { advancedDraft, since } from './advance.ts';
 import type { MeterContext } from './meter-draft.ts';
 import { type MeterState, snapshotOf } from './meter.ts';
-import { type Done, advancedDraft, done, grantsOf } from './plan-allowance.ts';
+import { type Done, done, grantsOf } from './plan-allowance.ts';
 import {
   billSpans,
   closeSpan,

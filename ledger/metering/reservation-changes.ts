@@ -118,12 +118,13 @@ function use(
   }));
   draft.changePeriod(period, { consumed, aggregate, reserved: period.reserved - hold.amount });
   settle(change);
+  draft.mayDraw();
   const after = draft.period(period.accountId);
   const snapshot = snapshotOf(draft.state, after);
   const rest = balance(snapshot);
   const reason = reasonAfter(draft.state, snapshot, rest);
   const { externalId } = customer;
-  const answer: UsageAnswer = { id, value, eventAt, reason, snapshot, externalId };
+  const answer: UsageAnswer = { id, value, eventAt, reason, snapshot, paidBy: null, externalId };
   draft.transfers.push({
     ...transfer(draft, after, { id, kind: 'post', amount: change, hold }),
     usage: {

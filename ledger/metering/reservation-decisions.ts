@@ -1,11 +1,13 @@
 import { advance } from './advance.ts';
-import { checkCapped } from './capped.ts';
+import { checkCovered } from './cover.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { RESERVATION_LATE_MS_MAX, RESERVATION_MS_MAX, RESERVATIONS_OPEN_MAX } from '../limits.ts';
 import { inRange } from '../kernel/quantity.ts';
-import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type MeterContext, MeterDraft } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import { type CheckAnswer, type MeterState, type Snapshot, balance, snapshotOf } from './meter.ts';
 import { letGo, mayCommit, transfer, useHeld, useMore } from './reservation-changes.ts';
+import type { PaidBy } from './paid-by.ts';
 import type { Reservation, Resolution } from './reservation.ts';
 import type { Reason } from '../kernel/transfers.ts';
 import type { UsageAnswer } from './usage-answer.ts';
@@ -23,6 +25,8 @@ export type ReserveOutcome =
       /** What a check of the amount said before, and the numbers after. */
       readonly reason: Reason;
       readonly snapshot: Snapshot;
+      /** What pays for it; null where the meter is no member of a pool. */
+      readonly paidBy: PaidBy | null;
     }
   | { readonly kind: 'denied'; readonly answer: CheckAnswer }
   | { readonly kind: 'out_of_range' }
@@ -40,7 +44,7 @@ export function decideReserve(
   if (draft.state.reservations.length >= RESERVATIONS_OPEN_MAX) {
     return refused({ kind: 'too_many_reservations' });
   }
-  const answer = checkCapped(context, draft.state, amount);
+  const answer = checkCovered(context, draft.state, amount);
   if (!answer.allowed) return refused({ kind: 'denied', answer });
   const { current } = draft.state;
   const { consumed, reserved, accountId } = current;
@@ -51,6 +55,7 @@ export function decideReserve(
   const reservation: Reservation = {
     id,
     accountId,
+    memberAccountId: null,
     holdId: id,
     extensions: 0,
     amount,
@@ -62,13 +67,16 @@ export function decideReserve(
     resolvedAt: null,
     balanceAfter: null,
     fingerprint,
+    paidBy: answer.paidBy,
     parts: [],
   };
   draft.transfers.push(transfer(draft, current, { id, kind: 'pending', amount, hold: null }));
   draft.changePeriod(current, { reserved: reserved + amount });
   draft.putReservation(reservation);
+  if (!draft.mayDraw()) return refused({ kind: 'out_of_range' });
   const snapshot = snapshotOf(draft.state);
-  const outcome = { kind: 'reserved', reservation, reason: answer.reason, snapshot } as const;
+  const { reason, paidBy } = answer;
+  const outcome = { kind: 'reserved', reservation, reason, snapshot, paidBy } as const;
   return { outcome, effects: draft.effects() };
 }
 
@@ -105,7 +113,9 @@ export function decideResolution(
   const { act } = of;
   const draft = new MeterDraft(context, state);
   advance(draft);
-  const open = draft.state.reservations.find(({ id }) => id === of.id);
+  const open = draft.state.reservations.find(
+    ({ id, memberAccountId }) => id === of.id && memberAccountId === null,
+  );
   if (open === undefined) return afterwards(draft, act, of.stored);
   if (act.kind === 'extend') return extend(draft, open, act);
   if (act.kind === 'release') {
@@ -178,7 +188,7 @@ function extend(
     const { current } = draft.state;
     if (open.accountId !== current.accountId) return refused({ kind: 'period_over' });
     const more = amount - open.amount;
-    const { allowed, reason } = checkCapped(context, draft.state, more);
+    const { allowed, reason } = checkCovered(context, draft.state, more);
     if (!allowed) return refused({ kind: 'denied', reason });
     if (!inRange(current.consumed + current.reserved + more)) {
       return refused({ kind: 'out_of_range' });
@@ -195,6 +205,7 @@ function extend(
     extended = { ...extended, amount, holdId, extensions };
   }
   draft.putReservation(extended);
+  if (!draft.mayDraw()) return refused({ kind: 'out_of_range' });
   const outcome = {
     kind: 'done',
     reservation: extended,
@@ -210,6 +221,7 @@ function answered(
   resolved: Reservation,
   used: readonly UsageAnswer[],
 ): Decided<ResolveOutcome> {
+  if (!draft.mayDraw()) return refused({ kind: 'out_of_range' });
   const rest = balance(snapshotOf(draft.state));
   const reservation = { ...resolved, balanceAfter: rest };
   draft.putReservation(reservation);

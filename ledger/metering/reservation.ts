@@ -1,4 +1,5 @@
 import type { Grant } from './grants.ts';
+import type { PaidBy } from './paid-by.ts';
 
 /**
  * Units of a meter that are held for work whose cost is learned afterwards.
@@ -19,6 +20,11 @@ export type Reservation = {
   readonly id: string;
   /** The account of its period. */
   readonly accountId: string;
+  /**
+   * Set on what a pool holds for what is reserved of a member: the account of the member's period. It is
+   * not the caller's, and ends with those of the member.
+   */
+  readonly memberAccountId: string | null;
   /** The pending transfer that holds the units now: another one when the amount was extended. */
   readonly holdId: string;
   /** How often the amount was extended. */
@@ -38,6 +44,8 @@ export type Reservation = {
   readonly balanceAfter: bigint | null;
   /** Hash of the request's meaning; null without a key. */
   readonly fingerprint: bigint | null;
+  /** Of a member of a pool: what was to pay for it when it was made. */
+  readonly paidBy: PaidBy | null;
   /** Which grants pay for it, as of the last checkpoint, in burn order. */
   readonly parts: readonly Part[];
 };

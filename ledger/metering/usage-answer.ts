@@ -1,4 +1,5 @@
 import { type MeterState, type Snapshot, withoutLimit } from './meter.ts';
+import type { PaidBy } from './paid-by.ts';
 import type { Reason } from '../kernel/transfers.ts';
 
 /** What is answered about one usage. */
@@ -8,6 +9,8 @@ export type UsageAnswer = {
   readonly eventAt: number;
   readonly reason: Reason;
   readonly snapshot: Snapshot;
+  /** null where no pool pays for the meter. */
+  readonly paidBy: PaidBy | null;
   /** The merchant's own id of the customer at that time. */
   readonly externalId: string | null;
 };

@@ -1,5 +1,6 @@
 import { assert } from '../kernel/assert.ts';
-import type { MeterContext, MeterEffects } from './meter-draft.ts';
+import type { MeterContext } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import { type Aggregation, type MeterState, balance } from './meter.ts';
 import type { UsageRequest } from '../outcome.ts';
 import { inRange, quantityNumber } from '../kernel/quantity.ts';
@@ -40,6 +41,8 @@ export function usageEvent(
     members: [],
     spans: [],
     reservations: [],
+    pooled: [],
+    beside: [],
     topUpChanged: false,
     topUpOrders: [],
     stateChanged: false,

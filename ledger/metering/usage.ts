@@ -1,24 +1,18 @@
-import { advance, advanced, newPeriod } from './advance.ts';
+import { advance, advanced } from './advance.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
-import { checkCapped, withReserved } from './capped.ts';
-import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
-import {
-  type CheckAnswer,
-  type MeterState,
-  type Period,
-  available,
-  balance,
-  calendarPeriod,
-  shortage,
-  snapshotOf,
-  within,
-} from './meter.ts';
-import { leaderOf } from './grants.ts';
+import { withReserved } from './capped.ts';
+import { settleCorrection } from './correction.ts';
+import { checkCovered, overLimit } from './cover.ts';
+import { paidBy, paidByNone } from './credits.ts';
+import { type MeterContext, MeterDraft } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
+import { type CheckAnswer, type MeterState, type Period, balance, snapshotOf } from './meter.ts';
 import { countLate } from './span-changes.ts';
 import type { Mark } from './span.ts';
 import { isSold } from './spans.ts';
-import { PERIODS_KEPT_MS } from '../limits.ts';
+import { periodFor } from './period-for.ts';
 import { inRange, one } from '../kernel/quantity.ts';
+import type { PaidBy } from './paid-by.ts';
 import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 import type {
   AnswerRest,
@@ -61,7 +55,8 @@ export type Seen = (accountId: string, member: bigint) => boolean | undefined;
 
 /** What must be loaded before this usage can be decided. */
 export type Missing =
-  | { readonly kind: 'history' }
+  /** Of another meter: of the pool that pays. */
+  | { readonly kind: 'history'; readonly meterId?: string }
   | { readonly kind: 'member'; readonly accountId: string; readonly member: bigint };
 
 /** What must be loaded before `decideUsage` may be called, or null. */
@@ -77,6 +72,10 @@ export function missing(
   const now = advanced(context, state);
   const at = eventAt ?? context.now;
   if (at < now.current.start && !now.historyLoaded) return { kind: 'history' };
+  const paying = context.credits?.payer?.now();
+  if (paying !== undefined && at < paying.current.start && !paying.historyLoaded) {
+    return { kind: 'history', meterId: paying.meterId };
+  }
   if (member === null) return null;
   const { accountId } = periodFor(context, now, at);
   return seen(accountId, member) === undefined ? { kind: 'member', accountId, member } : null;
@@ -90,7 +89,7 @@ export function decideUsage(
   seen: Seen,
 ): { readonly outcome: UsageOutcome; readonly effects: MeterEffects | null } {
   const draft = new MeterDraft(context, state);
-  if (context.now >= state.nextDue) advance(draft);
+  if (context.now >= state.nextDue || context.credits !== null) advance(draft);
   const eventAt = usage.eventAt ?? context.now;
   const period = periodFor(context, draft.state, eventAt);
   const isNew = usage.member !== null && seen(period.accountId, usage.member) === false;
@@ -104,32 +103,22 @@ export function decideUsage(
     usage.admission === 'record'
       ? null
       : admit(draft, usage, { period, consumed, aggregate: next.aggregate });
-  if (reason !== null) {
-    const { externalId } = context.customer;
-    const snapshot = snapshotOf(draft.state, period);
-    const answer = { id, value, eventAt, reason, snapshot, externalId };
-    const outcome: UsageOutcome = { kind: 'refused', record: answer };
-    if (usage.fingerprint === null) return { outcome, effects: null };
-    // A keyed refusal is remembered, so that its retry is refused too, whatever was granted in
-    // between.
-    draft.transfers.push(
-      transferOf(context, period, answer, usage, { change: 'refused', sold: false }),
-    );
-    return { outcome, effects: draft.effects() };
-  }
+  if (reason !== null) return refuse(draft, usage, { period, reason, eventAt });
 
   // From here it must succeed.
+  draft.isGuarded = isGuarded(usage);
   const { aggregate, latest } = next;
   countLate(draft, { accountId: period.accountId, eventAt }, (mark) =>
     aggregated(context, mark, { id, value, eventAt, isNew }),
   );
-  const written = draft.changePeriod(period, { consumed, aggregate, latest });
+  draft.changePeriod(period, { consumed, aggregate, latest });
+  if (!draft.mayDraw()) return { outcome: { kind: 'out_of_range' }, effects: null };
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
   if (isCurrent && consumed < draft.state.allocated) settleCorrection(draft, id);
-  const snapshot = snapshotOf(draft.state, isCurrent ? draft.state.current : written);
+  const snapshot = snapshotOf(draft.state, draft.period(period.accountId));
   const rest = balance(snapshot);
   const answer: UsageAnswer = {
     id,
@@ -137,6 +126,7 @@ export function decideUsage(
     eventAt,
     reason: reasonAfter(draft.state, snapshot, rest),
     snapshot,
+    paidBy: paidBy(draft, period.accountId, change),
     externalId: context.customer.externalId,
   };
   const sold = isSold(draft.state, period);
@@ -145,47 +135,6 @@ export function decideUsage(
     draft.announceExhaustion(context.now);
   }
   return { outcome: { kind: 'recorded', record: answer }, effects: draft.effects() };
-}
-
-/**
- * A correction gives units back to the grants that paid. If such a grant has ended since, its units
- * have ended too: they leave the limit and cannot be used again.
- */
-function settleCorrection(draft: MeterDraft, usageId: string): void {
-  draft.checkpoint();
-  const { current, allocated } = draft.state;
-  const lapsed = allocated - current.consumed;
-  if (lapsed <= 0n) return;
-  const { ids, now } = draft.context;
-  draft.credit(ids.derive('lapsed', usageId), -lapsed, now);
-  draft.change({ allocated: current.consumed });
-}
-
-/** The period that an event belongs to: by its own time, not by when it arrived (decisions 5). */
-function periodFor(context: MeterContext, state: MeterState, eventAt: number): Period {
-  if (within(state.current, eventAt)) return state.current;
-  const known = state.others.find((period) => within(period, eventAt));
-  if (known !== undefined) return known;
-  // No account exists for its period. Before the first grant there was one endless period.
-  let [start, end]: [number, number | null] = [0, null];
-  for (const period of [...state.others, state.current]) {
-    if (period.end !== null && period.end <= eventAt) start = Math.max(start, period.end);
-    if (period.start > eventAt) end = Math.min(end ?? Infinity, period.start);
-  }
-  if (state.firstGrantAt === null || eventAt < state.firstGrantAt) {
-    return newPeriod(context, start, end);
-  }
-  // A period that ended before the earliest time of an event is not in memory: it has accounts of
-  // its own.
-  start = Math.max(start, context.now - PERIODS_KEPT_MS);
-  const leader = leaderOf(state.grants);
-  if (leader === null || leader.recurs === null) return newPeriod(context, start, end);
-  const period = calendarPeriod(leader.recurs.cycle, eventAt);
-  return newPeriod(
-    context,
-    Math.max(start, period.start),
-    end === null ? period.end : Math.min(end, period.end),
-  );
 }
 
 /**
@@ -227,6 +176,31 @@ function aggregated(
   }
 }
 
+/** A keyed refusal is remembered, so that its retry is refused too, whatever was granted in between. */
+function refuse(
+  draft: MeterDraft,
+  usage: Usage,
+  { period, reason, eventAt }: { period: Period; reason: Reason; eventAt: number },
+): { readonly outcome: UsageOutcome; readonly effects: MeterEffects | null } {
+  const { context, state } = draft;
+  const { id, value } = usage;
+  const answer: UsageAnswer = {
+    id,
+    value,
+    eventAt,
+    reason,
+    snapshot: snapshotOf(state, period),
+    paidBy: paidByNone(context),
+    externalId: context.customer.externalId,
+  };
+  const outcome: UsageOutcome = { kind: 'refused', record: answer };
+  if (usage.fingerprint === null) return { outcome, effects: null };
+  draft.transfers.push(
+    transferOf(context, period, answer, usage, { change: 'refused', sold: false }),
+  );
+  return { outcome, effects: draft.effects() };
+}
+
 type Wanted = { readonly period: Period; readonly consumed: bigint; readonly aggregate: bigint };
 
 /** Why the usage is refused, or null. Rejections in precedence order. */
@@ -236,8 +210,8 @@ function admit({ context, state }: MeterDraft, usage: Usage, wanted: Wanted): Re
   const reason =
     usage.admission === 'consume'
       ? // The same question as a check of this value; it never admits more than that.
-        refusalOfCheck(checkCapped(context, state, change > usage.value ? change : usage.value))
-      : overLimit(state, period, change);
+        refusalOfCheck(checkCovered(context, state, change > usage.value ? change : usage.value))
+      : overLimit(context, state, period, change);
   // Only what is of now is refused: it is in the current period.
   if (reason !== null || context.affords === null || period !== state.current) return reason;
   const after = { ...state, current: { ...period, consumed, aggregate } };
@@ -246,15 +220,6 @@ function admit({ context, state }: MeterDraft, usage: Usage, wanted: Wanted): Re
 
 function refusalOfCheck({ allowed, reason }: CheckAnswer): Reason | null {
   return allowed ? null : reason;
-}
-
-function overLimit(state: MeterState, period: Period, change: bigint): Reason | null {
-  const before = snapshotOf(state, period);
-  // Grants are suspended in the current period only. What they gave in an earlier one is used or
-  // gone.
-  const usable = period === state.current ? available(state, before) : balance(before);
-  const fits = usable === null || usable >= change || before.overageAllowed;
-  return fits || change <= 0n ? null : shortage(state, before, change);
 }
 
 function transferOf(
@@ -274,7 +239,7 @@ function transferOf(
     consumedAfter: answer.snapshot.consumed,
     limitAfter: answer.snapshot.limit,
     metadata: usage.metadata,
-    guarded: usage.admission !== 'record' && answer.reason === 'ok' && moved > 0n,
+    guarded: isGuarded(usage) && answer.reason === 'ok' && moved > 0n && !isDrawn(answer),
     sold,
     answer: usage.exactReplay || isHeldBeside(answer, usage) ? restOf(answer) : null,
   };
@@ -291,13 +256,30 @@ function transferOf(
   };
 }
 
+/** Whether it is recorded only where it fits. */
+function isGuarded({ admission }: Usage): boolean {
+  return admission !== 'record';
+}
+
+/** Whether a pool paid: then its transfer is guarded. */
+function isDrawn({ snapshot, paidBy: paid }: UsageAnswer): boolean {
+  return snapshot.pooled || (paid !== null && paid.credits > 0n);
+}
+
 /** A retry must get the same balance, whatever has become of what was reserved. */
 function isHeldBeside({ snapshot }: UsageAnswer, { fingerprint }: Usage): boolean {
   return fingerprint !== null && snapshot.reserved > 0n;
 }
 
-function restOf({ snapshot, externalId }: UsageAnswer): AnswerRest {
-  const { periodStart, periodEnd, overageAllowed, reserved } = snapshot;
+function restOf({ snapshot, paidBy: paid, externalId }: UsageAnswer): AnswerRest {
+  const { periodStart, periodEnd, overageAllowed, reserved, pooled } = snapshot;
   const held = reserved > 0n && { reserved: String(reserved) };
-  return { periodStart, periodEnd, overageAllowed, externalId, ...held };
+  const payers = paid !== null && {
+    paidBy: { own: String(paid.own), credits: String(paid.credits), pool: poolOf(paid), pooled },
+  };
+  return { periodStart, periodEnd, overageAllowed, externalId, ...held, ...payers };
+}
+
+function poolOf({ pool: { slug, scale } }: PaidBy): PaidBy['pool'] {
+  return { slug, scale };
 }

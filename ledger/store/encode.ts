@@ -16,6 +16,7 @@ import {
   HANDOVER_COLUMNS,
   MEMBER_COLUMNS,
   meterAlarm,
+  POOLED_COLUMNS,
   SIDE_COLUMNS,
   STATE_COLUMNS,
 } from './meter-columns.ts';
@@ -104,13 +105,15 @@ const belongsToActor = ({ kind }: AccountOpening): boolean =>
 
 /** Arrays of rows, in the order of `RARE`; null where there are none. */
 function rareRows(rows: FlushRows): BinaryArray[] | null {
-  const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
+  const { opened, members, pooled, grants, states, events, payments, subscriptions, handovers } =
+    rows;
   const { spans, reservations, billingAccounts } = rows;
   // Refunds, disputes and followups come with the payment or the subscription that they are of, and
   // an automatic top-up with the state of its meter.
   const parts = [
     opened,
     members,
+    pooled,
     grants,
     states,
     events,
@@ -135,6 +138,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
       opened.filter((opening) => !belongsToActor(opening)),
     ),
     binaryRows(MEMBER_COLUMNS, members),
+    binaryRows(POOLED_COLUMNS, pooled),
     binaryRows(GRANT_COLUMNS, grants),
     binaryRows(STATE_COLUMNS, states),
     binaryRows(

@@ -19,6 +19,7 @@ import {
   EVENT_COLUMNS,
   GRANT_COLUMNS,
   MEMBER_COLUMNS,
+  POOLED_COLUMNS,
   SIDE_COLUMNS,
   STATE_COLUMNS,
 } from './meter-columns.ts';
@@ -146,6 +147,10 @@ const RARE = `,
     INSERT INTO members (${namesOf(MEMBER_COLUMNS)})
     SELECT ${namesOf(MEMBER_COLUMNS, 'r.')} FROM ${rowsOf('flush_members')}
   ),
+  pooled AS (
+    INSERT INTO pooled_periods (${namesOf(POOLED_COLUMNS)})
+    SELECT ${namesOf(POOLED_COLUMNS, 'r.')} FROM ${rowsOf('flush_pooled_periods')}
+  ),
   granted AS (
     INSERT INTO grants AS g (${namesOf(GRANT_COLUMNS)})
     SELECT ${namesOf(GRANT_COLUMNS, 'r.')} FROM ${rowsOf('flush_grants')}
@@ -206,7 +211,7 @@ const RARE = `,
   ),
   reserved AS (
     INSERT INTO reservations AS v (${namesOf(RESERVATION_COLUMNS)})
-    SELECT ${namesOf(RESERVATION_COLUMNS, 'r.')} FROM ${rowsOf('flush_reservations')}
+    SELECT ${namesOf(RESERVATION_COLUMNS, 'r.')} FROM ${rowsOf('flush_holds')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(RESERVATION_COLUMNS, 'excluded', 'v')}
   ),
   accounted AS (

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import type { PaidBy } from '../metering/paid-by.ts';
 import type { Part, Reservation } from '../metering/reservation.ts';
 import type { StoredReservation } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
@@ -8,6 +9,7 @@ import { fromJson, type JsonOf } from './json.ts';
 export type ReservationJson = {
   readonly id: string;
   readonly account_id: string;
+  readonly member_account_id: string | null;
   readonly hold_id: string;
   readonly extensions: number;
   readonly amount: number;
@@ -20,6 +22,7 @@ export type ReservationJson = {
   readonly balance_after: number | null;
   /** As text: it has 64 bits. */
   readonly fingerprint: string | null;
+  readonly paid_by: JsonOf<PaidBy> | null;
   readonly parts: JsonOf<readonly Part[]>;
 };
 
@@ -31,6 +34,7 @@ export function reservationOf(row: ReservationJson): Reservation {
   return {
     id: row.id,
     accountId: row.account_id,
+    memberAccountId: row.member_account_id,
     holdId: row.hold_id,
     extensions: row.extensions,
     amount: BigInt(row.amount),
@@ -42,6 +46,7 @@ export function reservationOf(row: ReservationJson): Reservation {
     resolvedAt: row.resolved_at === null ? null : Date.parse(row.resolved_at),
     balanceAfter: row.balance_after === null ? null : BigInt(row.balance_after),
     fingerprint: row.fingerprint === null ? null : BigInt(row.fingerprint),
+    paidBy: row.paid_by === null ? null : fromJson<PaidBy>(row.paid_by),
     parts: fromJson<readonly Part[]>(row.parts),
   };
 }
@@ -53,7 +58,7 @@ export async function findReservation(
 ): Promise<StoredReservation | null> {
   const [row] = await sql<{ customerId: string; meterId: string; json: ReservationJson }[]>`
     select v.customer_id as "customerId", v.meter_id as "meterId", ${reservationJson(sql)} as json
-    from reservations v where v.id = ${id}`;
+    from reservations v where v.id = ${id} and v.member_account_id is null`;
   if (row === undefined) return null;
   const { customerId, meterId, json } = row;
   return { customerId, meterId, reservation: reservationOf(json) };

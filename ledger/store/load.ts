@@ -31,7 +31,8 @@ import type { GRANT_COLUMNS, STATE_COLUMNS } from './meter-columns.ts';
 /** A period: whose it is, and its totals. */
 const periodColumns = (sql: Sql<Bigints>) => sql`
   a.id, a.customer_id, a.meter_id, a.period_start, b.period_end, b.credits_posted as granted, b.debits_posted as consumed,
-  b.debits_pending as reserved, b.aggregate, b.latest_at, b.latest_id, b.updated_at`;
+  b.debits_pending as reserved, b.aggregate, b.latest_at, b.latest_id, b.updated_at,
+  (select p.rate from pooled_periods p where p.slot = a.slot and p.account_id = a.id) as rate`;
 
 /** A usage price `p`. Amounts as text: a number of JSON is not exact beyond 2^53. */
 const priceJson = (sql: Sql<Bigints>) => sql`
@@ -225,6 +226,7 @@ function periodOf(row: PeriodRow): Period {
       row.latest_at === null || row.latest_id === null
         ? null
         : { at: row.latest_at.getTime(), id: row.latest_id },
+    rate: row.rate,
     updatedAt: row.updated_at?.getTime() ?? 0,
   };
 }
@@ -300,6 +302,7 @@ type PeriodRow = MeterColumns & {
   aggregate: bigint;
   latest_at: Date | null;
   latest_id: string | null;
+  rate: bigint | null;
   updated_at: Date | null;
 };
 

@@ -53,6 +53,12 @@ export const MEMBER_COLUMNS = {
   member: kept('bigint', ({ member }) => member),
 } as const satisfies RowColumns<FlushRows['members'][number]>;
 
+export const POOLED_COLUMNS = {
+  slot: kept('smallint', ({ slot }) => slot),
+  account_id: kept('uuid', ({ accountId }) => accountId),
+  rate: kept('bigint', ({ rate }) => rate),
+} as const satisfies RowColumns<FlushRows['pooled'][number]>;
+
 export const GRANT_COLUMNS = {
   slot: kept('smallint', ({ customer }) => customer.slot),
   id: kept('uuid', ({ grant }) => grant.id),

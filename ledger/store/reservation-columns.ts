@@ -10,6 +10,7 @@ export const RESERVATION_COLUMNS = {
   customer_id: kept('uuid', ({ customer }) => customer.id),
   meter_id: kept('uuid', ({ meterId }) => meterId),
   account_id: kept('uuid', ({ reservation }) => reservation.accountId),
+  member_account_id: kept('uuid', ({ reservation }) => reservation.memberAccountId),
   hold_id: replaced('uuid', ({ reservation }) => reservation.holdId),
   extensions: replaced('integer', ({ reservation }) => reservation.extensions),
   amount: replaced('bigint', ({ reservation }) => reservation.amount),
@@ -21,5 +22,6 @@ export const RESERVATION_COLUMNS = {
   resolved_at: replaced('time', ({ reservation }) => reservation.resolvedAt),
   balance_after: replaced('bigint', ({ reservation }) => reservation.balanceAfter),
   fingerprint: kept('bigint', ({ reservation }) => reservation.fingerprint),
+  paid_by: kept('exact_json', ({ reservation }) => reservation.paidBy),
   parts: replaced('exact_json', ({ reservation }) => reservation.parts),
 } as const satisfies RowColumns<ReservationRow>;

@@ -1,7 +1,7 @@
 // A journal in virtual time, and a database that takes some units slowly, or not at all.
 import { Journal } from '../../ledger/actor/journal.ts';
 import type { Settled, Unit } from '../../ledger/actor/journal-unit.ts';
-import type { MeterEffects } from '../../ledger/metering/meter-draft.ts';
+import type { MeterEffects } from '../../ledger/metering/meter-effects.ts';
 import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storage.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import { Schedule } from '../simulation/schedule.ts';
@@ -81,6 +81,8 @@ function effectsOf(unit: Planted): MeterEffects {
     members: [],
     spans: [],
     reservations: [],
+    pooled: [],
+    beside: [],
     topUpChanged: false,
     topUpOrders: [],
     stateChanged: false,

@@ -95,6 +95,7 @@ export class SoldWorld {
       render: () => '',
       wants: () => false,
       alertsOf: () => [],
+      poolOf: () => null,
       onFlush: () => undefined,
       onTopUpsOrdered: () => undefined,
       onTold: () => undefined,

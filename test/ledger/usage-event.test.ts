@@ -66,6 +66,8 @@ test('it writes nothing but the event', () => {
     transfers: [],
     spans: [],
     reservations: [],
+    pooled: [],
+    beside: [],
     periods: [],
     grants: [],
     events: [],

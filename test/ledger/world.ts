@@ -1,24 +1,17 @@
 // One customer's meter without a database: decisions are applied at once, and their rows are kept
-// as the store would keep them.
-//
-// Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and
-// refuses what the store refuses: an account that is opened twice, and totals that are not what the
-// decision believed. What is in memory was written.
-import { isDeepStrictEqual } from 'node:util';
+// as the store would keep them (`written.ts`).
 import type { Cycle, Interval } from '../../ledger/kernel/calendar.ts';
 import { decideGrant, decideVoid } from '../../ledger/metering/grant-decisions.ts';
 import { advanced, decideTick } from '../../ledger/metering/advance.ts';
 import { checkCapped } from '../../ledger/metering/capped.ts';
-import { RowBuilder } from '../../ledger/actor/rows.ts';
 import type { Alerts } from '../../ledger/metering/alerts.ts';
-import type { Affords, MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
-import type { LedgerEvent } from '../../ledger/event.ts';
+import type { Affords, MeterContext } from '../../ledger/metering/meter-draft.ts';
+import type { MeterEffects } from '../../ledger/metering/meter-effects.ts';
 import type { Grant, Suspension } from '../../ledger/metering/grants.ts';
 import {
   type Aggregation,
   type Meter,
   type MeterState,
-  type Period,
   balance,
   breakdown,
   emptyMeterState,
@@ -37,12 +30,7 @@ import {
 } from '../../ledger/metering/plan-allowance.ts';
 import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import {
-  NO_TOTALS,
-  type Totals,
-  type Transfer,
-  applyTransfer,
-} from '../../ledger/kernel/transfers.ts';
+import type { Totals } from '../../ledger/kernel/transfers.ts';
 import {
   decideReserve,
   decideResolution,
@@ -50,7 +38,6 @@ import {
   type ResolveOutcome,
 } from '../../ledger/metering/reservation-decisions.ts';
 import type { Reservation, Resolution } from '../../ledger/metering/reservation.ts';
-import type { Span } from '../../ledger/metering/span.ts';
 import type { Began } from '../../ledger/metering/signup.ts';
 import {
   decideTopUp,
@@ -59,6 +46,7 @@ import {
 } from '../../ledger/metering/auto-topup-decisions.ts';
 import type { TopUpOrder } from '../../ledger/topups/order.ts';
 import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/metering/usage.ts';
+import { Written } from './written.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -77,8 +65,63 @@ const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
   zone: 'UTC',
 });
 
+const BOOKS = { usage: 'usage', grants: 'grants' };
+
 /** A plan's allowance: by default of the subscription `plan`, 10 a month, counted from now. */
 export type PlanFields = Partial<Parameters<typeof planGrant>[0]>;
+
+type Made = { readonly id: string; readonly now: number };
+
+/** Of 10 units, by default a top-up. */
+export function grantOf({ id, now }: Made, { every, rollover, ...rest }: GrantFields): Grant {
+  return {
+    id,
+    source: every === undefined ? 'top_up' : 'manual',
+    amount: 10n,
+    used: 0n,
+    spent: 0n,
+    effectiveAt: now,
+    expiresAt: null,
+    priority: 100,
+    createdAt: now,
+    overageAllowed: false,
+    price: null,
+    charges: false,
+    renewsAt: null,
+    started: false,
+    suspended: null,
+    boolean: false,
+    productId: null,
+    subscriptionId: null,
+    reason: null,
+    ended: null,
+    ...rest,
+    recurs:
+      every === undefined
+        ? null
+        : { cycle: cycleFrom(rest.effectiveAt ?? now, every), rollover: rollover ?? null },
+  };
+}
+
+export function plannedBy({ id, now }: Made, fields: PlanFields): Grant {
+  return planGrant({
+    grantId: id,
+    subscriptionId: 'plan',
+    productId: 'product',
+    priority: 100,
+    limit: 10n,
+    resetInterval: 'month',
+    cycle: { anchor: now, zone: 'UTC' },
+    resetCount: 1,
+    overageAllowed: false,
+    price: null,
+    charges: true,
+    rollover: null,
+    boolean: false,
+    createdAt: now,
+    ...fields,
+  });
+}
 
 /** Readable and repeatable ids: the same parts give the same id. */
 export function readableIds(): Ids {
@@ -107,22 +150,16 @@ export class World {
     externalId: null,
     email: null,
   } as const;
-  readonly transfers: Transfer[] = [];
   /** Charges that its automatic top-up ordered. */
   readonly orders: TopUpOrder[] = [];
-  readonly events: LedgerEvent[] = [];
-  /** As last written, with the ended ones. */
-  readonly grants = new Map<string, Grant>();
-  readonly accounts = new Map<string, Totals>();
-  /** As last written, with the resolved ones. */
-  readonly reservations = new Map<string, Reservation>();
   /** Apart from `ids`, so that sent usage has the same ids whatever happened in between. */
   readonly #names = readableIds();
-  readonly #rows = new RowBuilder();
-  readonly #members = new Set<string>();
-  /** As last written, by account. */
-  readonly #periods = new Map<string, Period>();
-  readonly #spans = new Map<string, Span>();
+  readonly #written = new Written([BOOKS], () => this.state);
+  readonly transfers = this.#written.transfers;
+  readonly events = this.#written.events;
+  readonly grants = this.#written.grants;
+  readonly accounts = this.#written.accounts;
+  readonly reservations = this.#written.reservations;
 
   constructor(aggregation: Aggregation = 'sum', scale = 0) {
     this.meter = {
@@ -147,41 +184,15 @@ export class World {
       ids,
       grantsMax: 1000,
       subscriptions: this.subscriptions,
-      books: { usage: 'usage', grants: 'grants' },
+      books: BOOKS,
       affords,
       alerts,
+      credits: null,
     };
   }
 
   grant(fields: GrantFields = {}) {
-    const { every, rollover, ...rest } = fields;
-    const grant: Grant = {
-      id: this.#names.next(),
-      source: every === undefined ? 'top_up' : 'manual',
-      amount: 10n,
-      used: 0n,
-      spent: 0n,
-      effectiveAt: this.now,
-      expiresAt: null,
-      priority: 100,
-      createdAt: this.now,
-      overageAllowed: false,
-      price: null,
-      charges: false,
-      renewsAt: null,
-      started: false,
-      suspended: null,
-      boolean: false,
-      productId: null,
-      subscriptionId: null,
-      reason: null,
-      ended: null,
-      ...rest,
-      recurs:
-        every === undefined
-          ? null
-          : { cycle: cycleFrom(rest.effectiveAt ?? this.now, every), rollover: rollover ?? null },
-    };
+    const grant = grantOf({ id: this.#names.next(), now: this.now }, fields);
     const { outcome, effects } = decideGrant(this.context, this.state, grant);
     this.#take(effects);
     return outcome;
@@ -195,23 +206,7 @@ export class World {
 
   /** One allowance of a plan, as at the start of a subscription. */
   planned(fields: PlanFields = {}): Grant {
-    return planGrant({
-      grantId: this.#names.next(),
-      subscriptionId: 'plan',
-      productId: 'product',
-      priority: 100,
-      limit: 10n,
-      resetInterval: 'month',
-      cycle: { anchor: this.now, zone: 'UTC' },
-      resetCount: 1,
-      overageAllowed: false,
-      price: null,
-      charges: true,
-      rollover: null,
-      boolean: false,
-      createdAt: this.now,
-      ...fields,
-    });
+    return plannedBy({ id: this.#names.next(), now: this.now }, fields);
   }
 
   plan(...fields: readonly PlanFields[]): string {
@@ -282,7 +277,8 @@ export class World {
       metadata: null,
       ...fields,
     };
-    const seen = (accountId: string, member: bigint) => this.#members.has(`${accountId} ${member}`);
+    const seen = (accountId: string, member: bigint) =>
+      this.#written.members.has(`${accountId} ${member}`);
     const { outcome, effects } = decideUsage(this.context, this.state, usage, seen);
     this.#take(effects);
     return outcome;
@@ -363,17 +359,8 @@ export class World {
     return [current, ...others].find((period) => period.start === start)?.consumed ?? 0n;
   }
 
-  /** Recomputes every account from every transfer, without the code that folded them before. */
   refold(): Map<string, Totals> {
-    const totals = new Map<string, Totals>();
-    for (const transfer of this.transfers) {
-      if (transfer.kind === 'refused') continue;
-      for (const side of ['debit', 'credit'] as const) {
-        const before = totals.get(transfer[side]) ?? NO_TOTALS;
-        totals.set(transfer[side], applyTransfer(before, transfer, side));
-      }
-    }
-    return totals;
+    return this.#written.refold();
   }
 
   /** The outcome, and whether it changed anything. */
@@ -384,93 +371,13 @@ export class World {
 
   #take(effects: MeterEffects | null): void {
     if (effects === null) return;
-    const rows = this.#rows.build([effects]);
-    for (const { id, delta, kind } of rows.opened) {
-      if (this.accounts.has(id)) throw new Error(`${kind} account ${id} is opened twice`);
-      const isBook = id === this.context.books.usage || id === this.context.books.grants;
-      if ((kind === 'meter') === isBook) throw new Error(`account ${id} is no ${kind} account`);
-      this.accounts.set(id, sumOf(NO_TOTALS, delta));
-    }
-    for (const { id, delta, expected } of rows.touched) {
-      const before = this.accounts.get(id);
-      if (before === undefined) throw new Error(`account ${id} does not exist`);
-      const believed = expected ?? before;
-      if (
-        believed.debitsPosted !== before.debitsPosted ||
-        believed.creditsPosted !== before.creditsPosted
-      ) {
-        throw new Error(`account ${id} is not what the decision believed`);
-      }
-      this.accounts.set(id, sumOf(before, delta));
-    }
-    this.#rows.committed(rows);
-    for (const { grant } of rows.grants) this.grants.set(grant.id, grant);
-    for (const { reservation } of rows.reservations) this.#keep(reservation);
-    for (const { accountId, member } of rows.members) {
-      if (this.#members.has(`${accountId} ${member}`)) throw new Error(`${member} counts twice`);
-      this.#members.add(`${accountId} ${member}`);
-    }
-    this.transfers.push(...effects.transfers);
+    this.#written.take(effects);
     this.orders.push(...effects.topUpOrders);
-    if (effects.state.topUp !== this.state.topUp && rows.topUps.length === 0) {
+    if (effects.state.topUp !== this.state.topUp && !effects.topUpChanged) {
       throw new Error('the top-up is not written');
     }
-    this.events.push(...effects.events);
-    this.#expectWritten(effects);
     this.state = effects.state;
   }
-
-  #keep(reservation: Reservation): void {
-    const before = this.reservations.get(reservation.id)?.status ?? 'open';
-    const isLate = before === 'expired' && reservation.late;
-    if (before !== 'open' && !isLate) throw new Error(`${reservation.id} is resolved twice`);
-    this.reservations.set(reservation.id, reservation);
-  }
-
-  /** A crash now leaves what is in memory. */
-  #expectWritten({ state, periods, spans, stateChanged }: MeterEffects): void {
-    for (const grant of state.grants) {
-      if (this.grants.get(grant.id) !== grant) throw new Error(`grant ${grant.id} is not written`);
-    }
-    for (const { after } of periods) this.#periods.set(after.accountId, after);
-    for (const period of [state.current, ...state.others]) {
-      const written = this.#periods.get(period.accountId);
-      const isAsWritten =
-        written?.granted === period.granted &&
-        written.consumed === period.consumed &&
-        written.reserved === period.reserved;
-      if (period.opened && !isAsWritten) {
-        throw new Error(`period ${period.accountId} is not written`);
-      }
-    }
-    const open = this.reservations.values().filter(({ status }) => status === 'open');
-    if (!isDeepStrictEqual(new Set(open), new Set(state.reservations))) {
-      throw new Error('a reservation is not written');
-    }
-    for (const { span, isLive } of spans) {
-      if (isLive) this.#spans.set(span.id, span);
-      else this.#spans.delete(span.id);
-    }
-    const isWritten = (span: Span): boolean => this.#spans.get(span.id) === span;
-    if (state.spans.length !== this.#spans.size || !state.spans.every(isWritten)) {
-      throw new Error('a span is not written');
-    }
-    // What of periods, spans and reservations has changed is in rows of their own.
-    const { current, others, spans: before, reservations } = this.state;
-    const own = { ...state, current, others, spans: before, reservations };
-    if (!stateChanged && !isDeepStrictEqual(own, this.state)) {
-      throw new Error('the state is not written');
-    }
-  }
-}
-
-function sumOf(a: Totals, b: Totals): Totals {
-  return {
-    debitsPosted: a.debitsPosted + b.debitsPosted,
-    debitsPending: a.debitsPending + b.debitsPending,
-    creditsPosted: a.creditsPosted + b.creditsPosted,
-    creditsPending: a.creditsPending + b.creditsPending,
-  };
 }
 
 /** The id of a grant that must have been given. */

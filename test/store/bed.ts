@@ -64,6 +64,7 @@ export const NO_ROWS: FlushRows = {
   states: [],
   grants: [],
   members: [],
+  pooled: [],
   events: [],
   payments: [],
   refunds: [],

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
 import { decideTick } from '../../ledger/metering/advance.ts';
-import type { MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
+import type { MeterContext } from '../../ledger/metering/meter-draft.ts';
+import type { MeterEffects } from '../../ledger/metering/meter-effects.ts';
 import type { Customer, Meter, MeterState } from '../../ledger/metering/meter.ts';
 import { breakdown, emptyMeterState, emptyPeriod } from '../../ledger/metering/meter.ts';
 import { entitlementId, periodAccountId } from '../../ledger/kernel/derived-ids.ts';
@@ -56,6 +57,7 @@ class Written {
       books: { usage: ids.next(), grants: ids.next() },
       affords: null,
       alerts: null,
+      credits: null,
     };
     const key = { customerId: customer.id, meterId: meter.id };
     const first = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);

@@ -67,6 +67,8 @@ const reservationOf = (seed: number): Reservation => ({
   resolvedAt: null,
   balanceAfter: null,
   fingerprint: ids.fingerprint(`${seed}`),
+  memberAccountId: null,
+  paidBy: null,
   parts: [
     { grantId: ids.next(), amount: units(seed), renewsAt: NOW + seed, spent: false },
     { grantId: ids.next(), amount: units(seed + 1), renewsAt: null, spent: false },
@@ -170,6 +172,8 @@ test('members may be forgotten at any time, but not what is counted and on its w
     events: [],
     spans: [],
     reservations: [],
+    pooled: [],
+    beside: [],
     topUpChanged: false,
     topUpOrders: [],
     stateChanged: false,

@@ -6,8 +6,8 @@ import { openWorld } from './world.ts';
 const [name, unit, warmUp, measured] = process.argv.slice(2);
 const found = LEDGER_CASES.find((one) => one.name === name);
 if (found === undefined) throw new Error(`no case is called ${name}`);
-const { customers, perStep, step } = found;
-const world = await openWorld(customers);
+const { customers, pays = 'own', perStep, step } = found;
+const world = await openWorld(customers, pays);
 
 /** How many events it took. */
 async function run(length: number): Promise<number> {

@@ -3,7 +3,7 @@ import type { Item } from '../../../ledger/cluster/batch.ts';
 import type { UsageRequest } from '../../../ledger/outcome.ts';
 import { fingerprintOf, keyedIds } from '../../../src/http/wire/usage.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import type { World } from './world.ts';
+import { UNKEYED, type World } from './world.ts';
 
 /** Calls that are under way at once: those of as many connections, or of a call of ingest. */
 const CONNECTIONS = 64;
@@ -14,6 +14,8 @@ type Customer = World['found'][number];
 type LedgerCase = {
   readonly name: string;
   readonly customers: number;
+  /** What pays for usage; the customers' own allowance by default. */
+  readonly pays?: 'pool';
   readonly perStep: number;
   readonly step: (world: World) => Promise<void>;
 };
@@ -21,6 +23,20 @@ type LedgerCase = {
 export const LEDGER_CASES: readonly LedgerCase[] = [
   { name: 'check, one customer', customers: 1, perStep: 1000, step: check },
   { name: 'check, 2,000 customers', customers: 2000, perStep: 1000, step: check },
+  { name: 'check, paid by a pool', customers: 2000, pays: 'pool', perStep: 1000, step: check },
+  {
+    name: 'track and check',
+    customers: 2000,
+    perStep: CONNECTIONS,
+    step: (world) => track(world, () => UNKEYED, checkOne),
+  },
+  {
+    name: 'track and check, paid by a pool',
+    customers: 2000,
+    pays: 'pool',
+    perStep: CONNECTIONS,
+    step: (world) => track(world, () => UNKEYED, checkOne),
+  },
   {
     name: 'ids of a key',
     customers: 2000,
@@ -54,25 +70,33 @@ async function check({ ledger, tenant, meter, found }: World): Promise<void> {
   for (let i = 0; i < 1000; i += 1) {
     const customer = ledger.find(tenant, { id: pick(found).id });
     if (customer === null || customer instanceof Promise) throw new Error('it is in memory');
-    const answer = ledger.check(customer, meter, 1n);
-    if (typeof answer !== 'string') throw new Error('it is answered from memory');
+    checkOne({ ledger, meter }, customer);
   }
+}
+
+function checkOne({ ledger, meter }: Pick<World, 'ledger' | 'meter'>, customer: Customer): void {
+  const answer = ledger.check(customer, meter, 1n);
+  if (typeof answer !== 'string') throw new Error('it is answered from memory');
 }
 
 async function track(
   { ledger, tenant, meter, found }: World,
   requestOf: (customer: Customer) => UsageRequest,
+  then: (world: Pick<World, 'ledger' | 'meter'>, customer: Customer) => void = () => undefined,
 ): Promise<void> {
   const calls = [];
+  const asked: Customer[] = [];
   for (let i = 0; i < CONNECTIONS; i += 1) {
     const customer = ledger.find(tenant, { id: pick(found).id });
     if (customer === null || customer instanceof Promise) throw new Error('it is in memory');
     calls.push(ledger.record(customer, meter, requestOf(customer)));
+    asked.push(customer);
   }
   for (const call of calls) {
     const { kind } = await call;
     if (kind !== 'recorded') throw new Error(`a usage was ${kind}`);
   }
+  for (const customer of asked) then({ ledger, meter }, customer);
 }
 
 async function batch(
@@ -91,20 +115,6 @@ async function batch(
 function pick<T>(all: readonly T[]): T {
   return all[Math.floor(Math.random() * all.length)] as T;
 }
-
-const UNKEYED: UsageRequest = {
-  value: 1n,
-  member: null,
-  eventAt: null,
-  admission: 'record',
-  metadata: null,
-  keyId: null,
-  formerKeyId: null,
-  idempotencyKey: null,
-  externalId: null,
-  exactReplay: false,
-  fingerprint: null,
-};
 
 let made = 0;
 

@@ -4,6 +4,7 @@ import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { type Found, Ledger } from '../../../ledger/ledger.ts';
 import type { Grant } from '../../../ledger/metering/grants.ts';
 import type { Meter } from '../../../ledger/metering/meter.ts';
+import type { UsageRequest } from '../../../ledger/outcome.ts';
 import { renderCheck } from '../../../src/http/wire/metering.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -19,13 +20,20 @@ export type World = {
   readonly found: readonly Found[];
 };
 
-/** Each customer has a monthly allowance of one meter. */
-export async function openWorld(customerCount: number): Promise<World> {
+/**
+ * Each customer has a monthly allowance of one meter; by a `pool`, of credits that pay for it, and has
+ * used some.
+ */
+export async function openWorld(customerCount: number, pays: 'own' | 'pool'): Promise<World> {
   const tenant = { organisationId: ids.next(), mode: 'live' } as const;
   const customers = Array.from({ length: customerCount }, (_, index) => {
     const id = ids.next();
     return { id, slot: slotOf(id), ...tenant, externalId: `customer-${index}`, email: null };
   });
+  const meter = { id: ids.next(), ...tenant, slug: 'calls', aggregation: 'sum', scale: 0 } as const;
+  const credits = { ...meter, id: ids.next(), slug: 'credits', scale: 3 };
+  const members = new Map([[meter.id, { meter, rate: 2n }]]);
+  const pool = { meter: credits, costs: [{ since: 0, members }] };
   const hybrid = new HybridClock(clock, () => undefined);
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const ledger = new Ledger({
@@ -49,6 +57,7 @@ export async function openWorld(customerCount: number): Promise<World> {
     render: renderCheck,
     wants: () => false,
     alertsOf: () => [],
+    poolOf: () => (pays === 'pool' ? pool : null),
     onFlush: () => undefined,
     onTopUpsOrdered: () => undefined,
     onTold: () => undefined,
@@ -56,16 +65,30 @@ export async function openWorld(customerCount: number): Promise<World> {
     onSubscriptionDue: () => Promise.resolve(),
   });
   await ledger.open();
-  const meter = { id: ids.next(), ...tenant, slug: 'calls', aggregation: 'sum', scale: 0 } as const;
   const found: Found[] = [];
   for (const { id } of customers) {
     const customer = await ledger.find(tenant, { id });
     if (customer === null) throw new Error('a customer of the storage is found');
-    await ledger.grant(customer, meter, allowance());
+    await ledger.grant(customer, pays === 'pool' ? credits : meter, allowance());
+    if (pays === 'pool') await ledger.record(customer, meter, UNKEYED);
     found.push(customer);
   }
   return { ledger, tenant, meter, found };
 }
+
+export const UNKEYED: UsageRequest = {
+  value: 1n,
+  member: null,
+  eventAt: null,
+  admission: 'record',
+  metadata: null,
+  keyId: null,
+  formerKeyId: null,
+  idempotencyKey: null,
+  externalId: null,
+  exactReplay: false,
+  fingerprint: null,
+};
 
 function allowance(): Grant {
   const now = clock.now();

@@ -23,7 +23,7 @@ const KERNEL = ['ledger/kernel/**', 'big.js'];
 const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
-  'ledger/metering/{alert,grants,meter,reservation,span,usage-price}.ts',
+  'ledger/metering/{alert,grants,meter,paid-by,pool,reservation,span,usage-price}.ts',
   'ledger/payments/{charge,dispute,payment,pricing,refund}.ts',
   'ledger/subscriptions/{commands,dunning,preview,rating,subscription,transitions,upcoming}.ts',
   'ledger/topups/**',
@@ -212,8 +212,12 @@ const LAYERS: Layer[] = [
     mayType: ['src/mail/**'],
   },
   {
-    files: ['src/accounts/**', 'src/metering/**'],
+    files: ['src/accounts/**'],
     may: [...LEDGER_FACE, 'src/records/**', 'src/platform/**'],
+  },
+  {
+    files: ['src/metering/**'],
+    may: [...LEDGER_FACE, 'src/metering/**', 'src/records/**', 'src/platform/**'],
   },
   {
     files: ['src/invoices/**'],

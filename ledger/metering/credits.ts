@@ -1,0 +1,313 @@
+import { advance, advanced, advancedDraft } from './advance.ts';
+import { settleCorrection } from './correction.ts';
+import { holdFor, heldFor } from './pool-holds.ts';
+import { inRange } from '../kernel/quantity.ts';
+import { type Credits, type MeterContext, MeterDraft, type Payer } from './meter-draft.ts';
+import { type Grant, leaderOf } from './grants.ts';
+import { type MeterState, type Period, balance, limitOf, snapshotOf, within } from './meter.ts';
+import { periodFor } from './period-for.ts';
+import type { PaidBy } from './paid-by.ts';
+import type { Pool } from './pool.ts';
+import { countLate } from './span-changes.ts';
+import { isSold } from './spans.ts';
+import { crossed, reasonAfter } from './usage-answer.ts';
+
+/**
+ * A pool pays, in credits, for what its members use beyond their own limits (beyond.md 4).
+ *
+ * How it works: each decision on a member ends with its pool (`MeterDraft.effects`). For each period
+ * of the member that it changed, what is beyond the limit costs its rate, and the difference to
+ * before is a *draw*: usage of the pool. What is reserved beyond the limit is a hold of the pool. Both
+ * are in the effects of the member's decision, so one flush writes both sides.
+ * What holds: what a pool has paid for a period is `rate x max(0, consumed - limit)`, a function of
+ * totals, so it is the same for events in any order, late ones and corrections. A rate is that of the
+ * pool's list when the pool's period began, and stays with the member's period.
+ * A member without an allowance of its own has the periods of its pool (`follow` in `advance.ts`): the
+ * decision that ends the pool's period ends theirs. What is due of members is done before anything is
+ * decided on the pool, or asked of it (`catchUp`), so what a member lets go of is free at that time.
+ * What it does not do: say whether the pool has enough (`cover.ts`).
+ *
+ * Limits: before its first grant a pool pays nothing; then it pays for the period that is current. A
+ * late draw counts for a span of the pool that a change of plan has closed in the same period at the
+ * time of the decision. A draw at a first grant that would leave the range is left out. Where both a
+ * pool and its members are decided late, the pool is moved to now before they are.
+ */
+
+/** A customer's meter, as a decision on another one finds it. */
+export type Side = { readonly context: MeterContext; readonly state: MeterState };
+
+/** `meterId`: the member that the decision is on; `members`: as for `creditsOfPool`. */
+export function creditsOfMember(
+  pool: Pool,
+  { context, state }: Side,
+  { meterId, members }: { readonly meterId: string; readonly members: () => readonly Side[] },
+): Credits {
+  const others = () => members().filter((side) => side.state.meterId !== meterId);
+  const asked = { ...context, credits: creditsOfPool(pool, members) };
+  const decided = { ...context, credits: creditsOfPool(pool, others) };
+  let known: MeterState | null = null;
+  const payer: Payer = {
+    context,
+    now: () => (known ??= advanced(asked, state)),
+    open: () => advancedDraft(decided, state),
+  };
+  return {
+    pool,
+    payer,
+    quietly: () => creditsOfMember(pool, { context: quiet(context), state }, { meterId, members }),
+    leaders: () => leadersOf([payer.now()]),
+    catchUp: nothing,
+    mayDraw: (draft) => mayDraw(draft, pool),
+    settle: (draft) => {
+      const paying = draft.pool;
+      if (paying === null) return NONE;
+      drawFor(draft, paying, pool);
+      return paying.isChanged ? [paying.effects()] : NONE;
+    },
+  };
+}
+
+/** `members`: those that the customer has. */
+export function creditsOfPool(pool: Pool, members: () => readonly Side[]): Credits {
+  const catchUp = (draft: MeterDraft): void => {
+    const moved = isMoved(draft);
+    for (const side of members()) {
+      if (moved || side.state.nextDue <= draft.context.now) follow(side, draft, pool);
+    }
+  };
+  const credits: Credits = {
+    pool,
+    payer: null,
+    quietly: () => credits,
+    leaders: () => leadersOf(members().map((side) => side.state)),
+    catchUp,
+    mayDraw: () => true,
+    settle: (draft) => {
+      catchUp(draft);
+      return draft.members.filter(({ isChanged }) => isChanged).map((member) => member.effects());
+    },
+  };
+  return credits;
+}
+
+/** A decision in it fires no alerts. */
+export function quiet(context: MeterContext): MeterContext {
+  const { alerts, credits } = context;
+  return {
+    ...context,
+    alerts: alerts === null ? null : { ...alerts, mayFire: false },
+    credits: credits?.quietly() ?? null,
+  };
+}
+
+const NONE: readonly never[] = [];
+
+function leadersOf(states: readonly MeterState[]): readonly Grant[] {
+  return states.flatMap(({ grants }) => leaderOf(grants) ?? []);
+}
+
+/** Whether its period is another one, or it may pay from now on. */
+function isMoved({ before, state }: MeterDraft): boolean {
+  return (
+    before.current.accountId !== state.current.accountId ||
+    before.current.end !== state.current.end ||
+    (before.firstGrantAt === null && state.firstGrantAt !== null)
+  );
+}
+
+/** A member in a decision on its pool: it has the time of the pool, and what it draws is taken. */
+function follow({ context, state }: Side, paying: MeterDraft, pool: Pool): void {
+  const member = paying.member(state.meterId, () => {
+    const payer = { context: paying.context, now: () => paying.state, open: () => paying };
+    const credits: Credits = {
+      pool,
+      payer,
+      quietly: () => credits,
+      leaders: () => NONE,
+      catchUp: nothing,
+      mayDraw: () => true,
+      settle: () => NONE,
+    };
+    return new MeterDraft({ ...context, credits }, state);
+  });
+  advance(member);
+  drawFor(member, paying, pool);
+}
+
+function nothing(): void {}
+
+/** What changes for the pool with one period of a member. */
+type Draw = {
+  readonly period: Period;
+  readonly rate: bigint;
+  /** Credits that are used more; less, if negative. */
+  readonly used: bigint;
+  /** Credits that are held from now on. */
+  readonly held: bigint;
+};
+
+/**
+ * What pays for `change` units that the decision has used in a period, as a check has said it: with
+ * what is held taken off. null where no pool may.
+ */
+export function paidBy(member: MeterDraft, accountId: string, change: bigint): PaidBy | null {
+  const { pool: paying, state } = member;
+  const pool = member.context.credits?.pool;
+  if (paying === null || pool === undefined) return null;
+  const period = member.period(accountId);
+  const rate = period.rate ?? rateFor(pool, paying.state, member, period);
+  const { reserved } = period;
+  const units =
+    rate === null ? 0n : beyond(state, period, reserved) - beyond(state, period, reserved - change);
+  return { own: change - units, credits: (rate ?? 0n) * units, pool: pool.meter };
+}
+
+/** Of what was refused. */
+export function paidByNone({ credits }: MeterContext): PaidBy | null {
+  if (credits === null || credits.payer === null) return null;
+  return { own: 0n, credits: 0n, pool: credits.pool.meter };
+}
+
+function mayDraw(member: MeterDraft, pool: Pool): boolean {
+  const { pool: paying } = member;
+  if (paying === null) return true;
+  const draws = drawsOf(member, paying, pool);
+  if (!draws.every((draw) => fits(member, paying, draw))) return false;
+  for (const { period, rate } of draws) price(member, period, rate);
+  return true;
+}
+
+/** A rate stays with its period. */
+function price(member: MeterDraft, { accountId, rate }: Period, asked: bigint): void {
+  if (rate === null) member.payBy({ accountId, rate: asked });
+}
+
+function drawFor(member: MeterDraft, paying: MeterDraft, pool: Pool): void {
+  for (const draw of drawsOf(member, paying, pool)) {
+    if (!fits(member, paying, draw)) continue;
+    price(member, draw.period, draw.rate);
+    take(member, paying, draw);
+  }
+  member.drawn = member.state;
+}
+
+function drawsOf(member: MeterDraft, paying: MeterDraft, pool: Pool): readonly Draw[] {
+  const { drawn: before, state } = member;
+  const draws: Draw[] = [];
+  for (const period of [...state.others, state.current]) {
+    const was = [before.current, ...before.others].find(
+      ({ accountId }) => accountId === period.accountId,
+    );
+    if (was === period && period !== state.current) continue;
+    const rate = period.rate ?? rateFor(pool, paying.state, member, period);
+    if (rate === null) continue;
+    const paid = was === undefined || was.rate === null ? 0n : rate * beyond(before, was);
+    const cost = rate * beyond(state, period);
+    const held = rate * beyond(state, period, period.reserved) - cost;
+    const used = cost - paid;
+    const isSame = used === 0n && held === heldFor(paying.state, period.accountId);
+    if (!isSame) draws.push({ period, rate, used, held });
+  }
+  return draws;
+}
+
+/** Units that no grant of the member's own pays for. */
+export function beyond(state: MeterState, period: Period, more = 0n): bigint {
+  const limit = limitOf(state, period);
+  const units = period.consumed + more;
+  return limit === null || units <= limit ? 0n : units - limit;
+}
+
+/**
+ * What the pool asks for a unit of the member in a period that it has not paid for; null where it
+ * does not pay.
+ */
+export function rateFor(
+  { costs }: Pool,
+  paying: MeterState,
+  { context: { meter } }: Pick<MeterDraft, 'context'>,
+  { start, end }: Period,
+): bigint | null {
+  const { firstGrantAt, current, others } = paying;
+  if (firstGrantAt === null || (end !== null && end <= firstGrantAt)) return null;
+  const its = [current, ...others].find((period) => within(period, start));
+  const began = Math.max(its?.start ?? start, firstGrantAt);
+  const list = costs.findLast(({ since }) => since <= began);
+  return list?.members.get(meter.id)?.rate ?? null;
+}
+
+function fits(member: MeterDraft, paying: MeterDraft, draw: Draw): boolean {
+  const period = payingPeriod(member, paying, draw.period);
+  const more = draw.held - heldFor(paying.state, draw.period.accountId);
+  return (
+    inRange(period.aggregate + draw.used) &&
+    inRange(period.consumed + draw.used + period.reserved + more)
+  );
+}
+
+/** The period of the pool that pays for one of a member: the one that it begins in, or the current one. */
+function payingPeriod(member: MeterDraft, { context, state }: MeterDraft, period: Period): Period {
+  const isCurrent = period.accountId === member.state.current.accountId;
+  return isCurrent ? state.current : periodFor(context, state, period.start);
+}
+
+function take(member: MeterDraft, paying: MeterDraft, { period, used, held }: Draw): void {
+  const from = payingPeriod(member, paying, period);
+  if (used !== 0n) use(paying, from, { member, memberAccountId: period.accountId, value: used });
+  holdFor(paying, period.accountId, { held, used, accountId: from.accountId });
+  const { state, context } = paying;
+  const isUse = used > 0n && from.accountId === state.current.accountId;
+  // What is used now may have been held before.
+  if (isUse && crossed(state, balance(snapshotOf(state)))) paying.announceExhaustion(context.now);
+}
+
+type Used = {
+  readonly member: MeterDraft;
+  readonly memberAccountId: string;
+  readonly value: bigint;
+};
+
+/** Usage of the pool. It is no event of its own. */
+function use(paying: MeterDraft, period: Period, { member, memberAccountId, value }: Used): void {
+  const { customer, books, ids, now } = paying.context;
+  const isCurrent = period.accountId === paying.state.current.accountId;
+  const eventAt = isCurrent || period.end === null ? now : period.end - 1;
+  const aggregate = period.aggregate + value;
+  const consumed = aggregate > 0n ? aggregate : 0n;
+  const change = consumed - period.consumed;
+  const id = ids.next();
+  countLate(paying, { accountId: period.accountId, eventAt }, (mark) => ({
+    ...mark,
+    aggregate: mark.aggregate + value,
+  }));
+  paying.changePeriod(period, { consumed, aggregate });
+  if (isCurrent && consumed < paying.state.allocated) settleCorrection(paying, id);
+  const after = paying.period(period.accountId);
+  const snapshot = snapshotOf(paying.state, after);
+  const rest = balance(snapshot);
+  const reason = reasonAfter(paying.state, snapshot, rest);
+  paying.transfers.push({
+    id,
+    kind: change < 0n ? 'reverse' : 'single',
+    slot: customer.slot,
+    debit: after.accountId,
+    credit: books.usage,
+    amount: change < 0n ? -change : change,
+    hold: null,
+    at: now,
+    usage: {
+      value,
+      events: 0n,
+      eventAt,
+      fingerprint: null,
+      reason,
+      consumedAfter: snapshot.consumed,
+      limitAfter: snapshot.limit,
+      metadata: null,
+      guarded: member.isGuarded && reason === 'ok' && change > 0n && isCurrent,
+      sold: isSold(paying.state, after),
+      answer: null,
+    },
+    drawnFor: memberAccountId,
+  });
+}

@@ -8,6 +8,7 @@ import { createApp, createOperatorsApp } from './app.ts';
 import type { Ledger, LedgerDeps } from '../ledger/ledger.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './metering/meter-catalogue.ts';
 import { openAlertBook } from './metering/alert-book.ts';
+import { openPoolBook } from './metering/pool-book.ts';
 import { listListeners, openEventListeners } from './metering/event-listeners.ts';
 import { countTakes } from './metrics/rate-limits.ts';
 import { openInvoiceLinks } from './invoices/links.ts';
@@ -27,6 +28,7 @@ import { openRateLimiter } from './platform/redis/rate-limit.ts';
 import { openRedis } from './platform/redis/redis.ts';
 import { recordAddresses } from './records/installation.ts';
 import { listAlertsForAll } from './records/alerts.ts';
+import { listPools } from './records/credit-costs.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { findSealedProcessorKey } from './records/processor-accounts.ts';
 import { findSealedSecondFactor } from './records/second-factors.ts';
@@ -230,15 +232,22 @@ async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
   return { secrets, newSigningSecret: () => newSigningSecret(random()), invoiceLinks };
 }
 
-/** What each decision on usage asks, without a promise: who hears of it, and which alerts there are. */
+/** What each decision on usage asks, without a promise: who hears of it, which alerts there are, what pays. */
 async function openAsked({
   sql,
   changes,
-}: Connections): Promise<Pick<LedgerDeps, 'wants' | 'alertsOf'>> {
+}: Connections): Promise<Pick<LedgerDeps, 'wants' | 'alertsOf' | 'poolOf'>> {
   const listeners = await openEventListeners({ list: () => listListeners(sql), changes, timers });
-  const list = (organisationId: string | null) => listAlertsForAll(sql, organisationId);
-  const alerts = await openAlertBook({ list, changes, timers });
-  return { wants: (tenant, type) => listeners.wants(tenant, type), alertsOf: alerts.of };
+  const heard = { changes, timers };
+  const [alerts, pools] = await Promise.all([
+    openAlertBook({ ...heard, list: (organisationId) => listAlertsForAll(sql, organisationId) }),
+    openPoolBook({ ...heard, list: (organisationId) => listPools(sql, organisationId) }),
+  ]);
+  return {
+    wants: (tenant, type) => listeners.wants(tenant, type),
+    alertsOf: alerts.of,
+    poolOf: pools.of,
+  };
 }
 
 function openMeters({ sql, changes }: Connections): MeterCatalogue {

@@ -32,6 +32,9 @@ CREATE TYPE flush_reservations AS (slot smallint, id uuid, organisation_id uuid,
 CREATE TYPE flush_meter_states AS (slot smallint, customer_id uuid, meter_id uuid, period_start timestamptz, period_end timestamptz, allocated bigint, first_grant_at timestamptz, ever_expired boolean, exhausted boolean, sequence bigint, event_at timestamptz, fired jsonb);
 CREATE TYPE flush_auto_topups AS (slot smallint, customer_id uuid, meter_id uuid, organisation_id uuid, mode mode, settings jsonb, zone text, ordered integer, captures integer, charge jsonb, declines integer, retry_at timestamptz, again boolean, refused text, limited_until timestamptz, method_id uuid, last_payment_id uuid, captured jsonb, updated_at timestamptz);
 CREATE TYPE new_payments_2 AS (slot smallint, id uuid, organisation_id uuid, mode mode, status text, amount bigint, currency text, transaction_type text, checkout_id uuid, checkout_token text, product_id uuid, subscription_id uuid, meter_id uuid, invoice_id uuid, customer_id uuid, customer_email text, customer_name text, external_customer_id text, client_reference_id text, metadata jsonb, attempt integer, processor text, asks integer, ask_at timestamptz, sequence bigint, event_at timestamptz, created_at timestamptz);
+CREATE TYPE flush_pooled_periods AS (slot smallint, account_id uuid, rate bigint);
+-- In place of flush_reservations, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_holds AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, member_account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, paid_by jsonb, parts jsonb);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -1821,6 +1824,8 @@ CREATE TABLE reservations (
   fingerprint bigint,
   -- Which grants pay for it, as of the last checkpoint.
   parts jsonb NOT NULL,
+  member_account_id uuid,
+  paid_by jsonb,
   CONSTRAINT reservations_pkey PRIMARY KEY (slot, id),
   CONSTRAINT reservations_amount_positive CHECK (amount > 0),
   CONSTRAINT reservations_committed_is_used CHECK (committed >= 0 AND (committed = 0 OR status = 'committed'::text)),
@@ -1894,6 +1899,45 @@ CREATE TABLE auto_topups (
 ) WITH (fillfactor=70);
 CREATE INDEX auto_topups_of_customer ON auto_topups (customer_id);
 CREATE INDEX auto_topups_of_meter ON auto_topups (meter_id);
+
+-- Pools: meters of credits that pay for the use of other meters. Each list of costs that a pool has had; the last is in force.
+CREATE TABLE credit_cost_lists (
+  pool_id uuid NOT NULL,
+  number integer NOT NULL,
+  -- By the organisation's clock: a customer's period of the pool that begins then or later counts by it. The first one of a pool that
+  -- was made as one is there for ever.
+  since timestamptz NOT NULL,
+  CONSTRAINT credit_cost_lists_pkey PRIMARY KEY (pool_id, number),
+  CONSTRAINT credit_cost_lists_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES meters(id),
+  CONSTRAINT credit_cost_lists_numbered CHECK (number >= 1)
+);
+
+CREATE TABLE credit_costs (
+  pool_id uuid NOT NULL,
+  number integer NOT NULL,
+  "position" smallint NOT NULL,
+  meter_id uuid NOT NULL,
+  -- Credits, scaled like the pool's, for one scaled unit of the member.
+  rate bigint NOT NULL,
+  CONSTRAINT credit_costs_pkey PRIMARY KEY (pool_id, number, meter_id),
+  CONSTRAINT credit_costs_meter_id_fkey FOREIGN KEY (meter_id) REFERENCES meters(id),
+  CONSTRAINT credit_costs_pool_id_number_fkey FOREIGN KEY (pool_id, number) REFERENCES credit_cost_lists(pool_id, number),
+  CONSTRAINT credit_costs_of_another_meter CHECK (meter_id <> pool_id),
+  CONSTRAINT credit_costs_rate_above_zero CHECK (rate > 0)
+);
+CREATE INDEX credit_costs_of_member ON credit_costs (meter_id);
+
+-- Credits: periods of members that a pool pays for, and what a pool holds for what is reserved of them. Written with the flushes of
+-- the customer's actor.
+CREATE TABLE pooled_periods (
+  slot smallint NOT NULL,
+  -- The account of the member's period.
+  account_id uuid NOT NULL,
+  -- Scaled credits for a scaled unit beyond the period's limit.
+  rate bigint NOT NULL,
+  CONSTRAINT pooled_periods_pkey PRIMARY KEY (slot, account_id),
+  CONSTRAINT pooled_periods_rate_positive CHECK (rate > 0)
+);
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

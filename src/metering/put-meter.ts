@@ -5,8 +5,8 @@
 // even when no more may be created.
 import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
+import { insertList, lockCreditCosts } from '../records/credit-costs.ts';
 import {
-  insertMeter,
   lockMeter,
   type MeterPatch,
   type MeterRecord,
@@ -14,6 +14,8 @@ import {
   updateMeter,
 } from '../records/meters.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { judgeCosts, type RefusedCosts } from './credit-costs.ts';
+import { type Costs, makeMeter } from './write-meter.ts';
 
 /** A third try is needed only if the meter is deleted at the same moment. */
 const TRIES_MAX = 4;
@@ -24,13 +26,15 @@ export type Fixed = Pick<
 >;
 
 export type PutMeter =
-  | { readonly kind: 'made' | 'there'; readonly meter: MeterRecord }
+  | { readonly kind: 'made'; readonly meter: MeterRecord }
+  | { readonly kind: 'there'; readonly meter: MeterRecord }
   /** These it has otherwise. */
   | { readonly kind: 'fixed'; readonly fields: readonly (keyof Fixed)[] }
   | { readonly kind: 'not_made' }
+  | RefusedCosts
   | { readonly kind: 'full'; readonly why: string };
 
-/** `meter` is what is made; `patch` and `fixed` are of it what the caller gave. */
+/** `meter` is what is made; `patch`, `fixed` and `costs` are of it what the caller gave. */
 export async function putMeter(
   sql: Transaction,
   scope: Tenant,
@@ -38,13 +42,15 @@ export async function putMeter(
     readonly meter: NewMeter;
     readonly patch: MeterPatch;
     readonly fixed: Partial<Fixed>;
+    readonly costs: Costs;
     /** Whether enough was given to make one. */
     readonly mayMake: boolean;
     readonly bounds: Bounds;
     readonly now: number;
   },
 ): Promise<PutMeter> {
-  const { meter, patch, bounds, now } = options;
+  const { meter, patch, costs, bounds, now } = options;
+  if (costs !== undefined) await lockCreditCosts(sql, scope);
   let full: Full | null = null;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const there = await lockMeter(sql, scope, meter.slug);
@@ -52,9 +58,10 @@ export async function putMeter(
     if (!options.mayMake) return { kind: 'not_made' };
     // Another call may have just created this one.
     if (full !== null) return { kind: 'full', why: full.message };
-    const made = await insertMeter(sql, scope, { meter, bounds, now });
+    const made = await makeMeter(sql, scope, { meter, costs, bounds, now });
     if (made instanceof Full) full = made;
     else if (made !== 'slug_taken') {
+      if ('kind' in made) return made;
       const changed =
         patch.status === 'archived'
           ? await updateMeter(sql, scope, { id: made.id, patch: { status: 'archived' }, now })
@@ -72,17 +79,24 @@ async function change(
     there,
     patch,
     fixed,
+    costs,
     now,
   }: {
     readonly there: MeterRecord;
     readonly patch: MeterPatch;
     readonly fixed: Partial<Fixed>;
+    readonly costs: Costs;
     readonly now: number;
   },
 ): Promise<PutMeter> {
   const fields = differing(there, fixed);
   if (fields.length > 0) return { kind: 'fixed', fields };
-  if (differing(there, patch).length === 0) return { kind: 'there', meter: there };
+  const judged =
+    costs === undefined ? null : await judgeCosts(sql, scope, { pool: there, given: costs, now });
+  if (judged !== null && judged.kind !== 'good') return judged;
+  const isAnother = judged !== null && judged.list !== null;
+  if (!isAnother && differing(there, patch).length === 0) return { kind: 'there', meter: there };
+  if (isAnother) await insertList(sql, scope, judged.list);
   const changed = await updateMeter(sql, scope, { id: there.id, patch, now });
   return { kind: 'there', meter: changed ?? there };
 }

@@ -3,7 +3,7 @@
 // Holds: a definition never changes, and the same one is there once. A deleted one keeps its row, as
 // its events name it. `look_at` says that customers are still to be looked at, or an actor is to be
 // told: what a crash left undone is found there (src/metering/alert-looks.ts).
-import { type Alert, alertOrder, type AlertType } from '../../ledger/metering/alert.ts';
+import { type Alert, alertOrder } from '../../ledger/metering/alert.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
@@ -20,6 +20,9 @@ export type AlertRecord = Alert & {
   readonly externalCustomerId: string | null;
   readonly createdAt: Date;
 };
+
+/** One for each customer. */
+export type AlertForAll = Alert & { readonly organisationId: string; readonly meterId: string };
 
 export type NewAlert = Omit<AlertRecord, 'createdAt'>;
 
@@ -175,11 +178,9 @@ export async function deleteAlertsOfMeter(
 export async function listAlertsForAll(
   sql: Executor,
   organisationId: string | null,
-): Promise<readonly (Alert & { readonly organisationId: string; readonly meterId: string })[]> {
+): Promise<readonly AlertForAll[]> {
   const of = organisationId === null ? sql`` : sql`and organisation_id = ${organisationId}`;
-  const rows = await sql<
-    { id: string; organisationId: string; meterId: string; type: AlertType; threshold: bigint }[]
-  >`
+  const rows = await sql<AlertForAll[]>`
     select id, organisation_id as "organisationId", meter_id as "meterId", type, threshold from alerts
     where customer_id is null and deleted_at is null ${of}`;
   return rows.toSorted(alertOrder);

@@ -4,9 +4,10 @@ import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
+import { findOtherReset, lockCreditCosts } from './credit-costs.ts';
 import { type JoinedMeter, joinedMeter, meterOf } from './joined-meter.ts';
 import { lockProduct } from './products.ts';
-import { conflictOfEntitlement, type UsageConflict } from './usage-conflicts.ts';
+import { conflictOfEntitlement, otherReset, type UsageConflict } from './usage-conflicts.ts';
 import { isUuid } from './uuid.ts';
 
 /** What a product gives of a feature. */
@@ -45,6 +46,7 @@ export async function insertEntitlement(
   const { id, productId, meter, type, limit, resetInterval, overageAllowed, rollover, priority } =
     entitlement;
   const createdAt = new Date(now);
+  await lockCreditCosts(sql, scope);
   // A feature that the product has is a conflict, even where there is no room.
   const rows = sql`entitlements where product_id = ${productId} and meter_id <> ${meter.id}`;
   const asked = { bound: 'entitlementsPerProduct', owner: productId, rows } as const;
@@ -58,6 +60,8 @@ export async function insertEntitlement(
   const kept = await sql`
     select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
   if (kept.length === 0) return 'meter_deleted';
+  const other = await findOtherReset(sql, { meterId: meter.id, resetInterval });
+  if (other !== null) return otherReset(other);
   const made = await sql`
     insert into entitlements (id, organisation_id, mode, product_id, meter_id, type, amount, reset_interval,
       overage_allowed, rollover_max, rollover_periods, priority, created_at)

@@ -5,6 +5,12 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { deleteAlertsOfMeter } from './alerts.ts';
+import {
+  type CreditCost,
+  creditCostsColumn,
+  findPoolOfMember,
+  lockCreditCosts,
+} from './credit-costs.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
 import { isUuid } from './uuid.ts';
@@ -26,6 +32,8 @@ export type MeterRecord = UsageMeter & {
   readonly unit: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly status: MeterStatus;
+  /** Of a pool: the list in force. */
+  readonly creditCosts: readonly CreditCost[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -56,7 +64,7 @@ export type MeterPatch = {
 const columns = (sql: Executor) => sql`
   id, organisation_id as "organisationId", mode, slug, name, description, event_name as "eventName",
   aggregation, value_property as "valueProperty", unique_property as "uniqueProperty", unit, scale,
-  metadata, status, created_at as "createdAt", updated_at as "updatedAt"`;
+  metadata, status, ${creditCostsColumn(sql)} as "creditCosts", created_at as "createdAt", updated_at as "updatedAt"`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode} and deleted_at is null`;
@@ -181,14 +189,16 @@ export async function updateMeter(
 }
 
 /**
- * Keeps the history and frees the slug. Refused while a product gives or sells it, or a customer
- * has an allowance of it or is topped up with it. Usage is only sold beyond an allowance, so none is being sold then.
+ * Keeps the history and frees the slug, and the members of a pool. Refused while a product gives or
+ * sells it, or a customer has an allowance of it or is topped up with it, or a pool pays for it. Usage is
+ * only sold beyond an allowance, so none is being sold then.
  */
 export async function deleteMeter(
   sql: Transaction,
   scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
-): Promise<'deleted' | 'not_found' | 'in_use'> {
+): Promise<'deleted' | 'not_found' | 'in_use' | 'is_member'> {
+  await lockCreditCosts(sql, scope);
   const locked = await sql`
     select 1 from meters where ${inScope(sql, scope)} and id = ${id} for update`;
   if (locked.length === 0) return 'not_found';
@@ -199,6 +209,7 @@ export async function deleteMeter(
       or exists (select from auto_topups where meter_id = ${id}
         and (jsonb_typeof(settings) = 'object' or jsonb_typeof(charge) = 'object')) as "isUsed"`;
   if (uses?.isUsed === true) return 'in_use';
+  if ((await findPoolOfMember(sql, id)) !== null) return 'is_member';
   await deleteAlertsOfMeter(sql, scope, { meterId: id, at: new Date(now) });
   await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;
   await notifyChange(sql, 'meter', scope.organisationId);

@@ -21,6 +21,20 @@ export class UsageConflict {
   }
 }
 
+/** Against giving a pool and a member of it with different resets. */
+export function otherReset(slug: string): UsageConflict {
+  return new UsageConflict(
+    `a pool of credits and its members are given with the same reset_interval: "${slug}" has another`,
+  );
+}
+
+/** Against selling what a pool pays for. */
+export function paidByPool(slug: string): UsageConflict {
+  return new UsageConflict(
+    `"${slug}" pays for this feature, so the usage price belongs on "${slug}"`,
+  );
+}
+
 /** Of an entitlement. */
 type Allowance = {
   readonly type: 'metered' | 'boolean';

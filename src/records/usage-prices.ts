@@ -7,10 +7,11 @@ import { usagePriceOf } from '../../ledger/store/usage-price-row.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
+import { findPoolOfMember, lockCreditCosts } from './credit-costs.ts';
 import { type JoinedMeter, joinedMeter, meterOf } from './joined-meter.ts';
 import { type Page, pageOf } from './page.ts';
 import { lockProduct } from './products.ts';
-import { conflictOfUsagePrice, type UsageConflict } from './usage-conflicts.ts';
+import { conflictOfUsagePrice, paidByPool, type UsageConflict } from './usage-conflicts.ts';
 import { isUuid } from './uuid.ts';
 
 /** What a product asks for usage of a feature beyond its allowance. */
@@ -46,6 +47,7 @@ export async function insertUsagePrice(
 ): Promise<UsagePriceRecord | 'meter_deleted' | 'taken' | 'boolean' | UsageConflict | Full> {
   const { price, bounds, now } = options;
   const { id, productId, meter, currency, model, minimum, maximum } = price;
+  await lockCreditCosts(sql, scope);
   await lockProduct(sql, productId);
   const others = await sql`
     select 1 from usage_prices where ${isInUse(sql, price)} and meter_id = ${meter.id}`;
@@ -58,6 +60,8 @@ export async function insertUsagePrice(
   const kept = await sql`
     select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
   if (kept.length === 0) return 'meter_deleted';
+  const pool = await findPoolOfMember(sql, meter.id);
+  if (pool !== null) return paidByPool(pool);
   const createdAt = new Date(now);
   const tariff: Json = toJson(tariffOf(price));
   await sql`

@@ -51,7 +51,7 @@ export function openNode(
     ...callbacks
   }: Pick<
     LedgerDeps,
-    'onPaymentDue' | 'onSubscriptionDue' | 'onTopUpsOrdered' | 'wants' | 'alertsOf'
+    'onPaymentDue' | 'onSubscriptionDue' | 'onTopUpsOrdered' | 'wants' | 'alertsOf' | 'poolOf'
   > & {
     readonly ledger: Late<Ledger>;
     readonly testClocks: Late<TestClocks>;

@@ -1,0 +1,193 @@
+// Pools of credits: the lists of costs that a meter has had (beyond.md 4).
+//
+// Holds: a list never changes, the last is in force. Whoever adds one, or asks whether a meter is in
+// one for what it writes, has the lock (`lockCreditCosts`), so that of two at once the second sees
+// the first. A member of any list counts as one, for customers whose period began with that list.
+// Does not: judge (`src/metering/credit-costs.ts`). The lists of a deleted pool stay as they were
+// and count no more.
+import { must } from '../../ledger/kernel/assert.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import type { Meter } from '../../ledger/metering/meter.ts';
+import type { Member, Pool, PoolCosts } from '../../ledger/metering/pool.ts';
+import { notifyChange } from '../platform/postgres/changes.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { ownerOfScope } from './capacity.ts';
+import { type JoinedMeter, joinedMeter, meterOf } from './joined-meter.ts';
+
+/** One of a list, as a meter is read with it. */
+export type CreditCost = {
+  readonly slug: string;
+  readonly scale: number;
+  /** The digits of a bigint: credits, scaled like the pool's, for one scaled unit of the member. */
+  readonly rate: string;
+};
+
+/** A meter that a list names, and what it is to pools. */
+export type Candidate = Pick<Meter, 'id' | 'slug' | 'aggregation' | 'scale'> & {
+  readonly isActive: boolean;
+  readonly isPool: boolean;
+  /** The slug of the other pool that it is a member of. */
+  readonly memberOf: string | null;
+};
+
+/**
+ * Until the transaction ends nobody else of this scope changes a list, or what has to agree with the
+ * lists. Taken before every other lock but that of an Idempotency-Key.
+ */
+export async function lockCreditCosts(sql: Transaction, scope: Tenant): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`credit costs ${ownerOfScope(scope)}`}, 4))`;
+}
+
+/** The list in force of the row of `meters`, as `CreditCost[]`. */
+export const creditCostsColumn = (sql: Executor) => sql`
+  coalesce((
+    select jsonb_agg(jsonb_build_object('slug', m.slug, 'scale', m.scale, 'rate', c.rate::text) order by c.position)
+    from credit_costs c join meters m on m.id = c.meter_id
+    where c.pool_id = meters.id
+      and c.number = (select max(number) from credit_cost_lists l where l.pool_id = meters.id)), '[]')`;
+
+/** Those with these slugs that are not deleted, for a list of the pool with this id. */
+export async function listCandidates(
+  sql: Transaction,
+  { organisationId, mode }: Tenant,
+  { poolId, slugs }: { readonly poolId: string; readonly slugs: readonly string[] },
+): Promise<readonly Candidate[]> {
+  return sql<Candidate[]>`
+    select id, slug, aggregation, scale, status = 'active' as "isActive", ${isPool(sql)} as "isPool",
+      ${memberOf(sql, poolId)} as "memberOf"
+    from meters where organisation_id = ${organisationId} and mode = ${mode} and deleted_at is null
+      and slug = any(${[...slugs]})`;
+}
+
+/** Whether the row of `meters` ever had a list. */
+const isPool = (sql: Executor) => sql`
+  exists (select from credit_cost_lists l where l.pool_id = meters.id)`;
+
+/** The slug of a pool that the row of `meters` is a member of, other than one; or null. */
+const memberOf = (sql: Executor, poolId: string | null) => sql`
+  (select p.slug from credit_costs c join meters p on p.id = c.pool_id
+   where c.meter_id = meters.id and p.deleted_at is null and p.id is distinct from ${poolId}::uuid limit 1)`;
+
+/** The slug of the pool that pays for this meter, or null. */
+export async function findPoolOfMember(sql: Executor, meterId: string): Promise<string | null> {
+  const [row] = await sql<{ slug: string | null }[]>`
+    select ${memberOf(sql, null)} as slug from meters where id = ${meterId}`;
+  return row?.slug ?? null;
+}
+
+/** How many lists it has had, and when the last began. */
+export async function findLastList(
+  sql: Transaction,
+  poolId: string,
+): Promise<{ readonly number: number; readonly since: Date } | null> {
+  const [row] = await sql<{ number: number; since: Date }[]>`
+    select number, since from credit_cost_lists where pool_id = ${poolId} order by number desc limit 1`;
+  return row ?? null;
+}
+
+export type NewList = {
+  readonly poolId: string;
+  readonly number: number;
+  readonly since: Date;
+  readonly members: readonly { readonly meterId: string; readonly rate: bigint }[];
+};
+
+export async function insertList(
+  sql: Transaction,
+  { organisationId }: Tenant,
+  { poolId, number, since, members }: NewList,
+): Promise<void> {
+  await sql`
+    insert into credit_cost_lists (pool_id, number, since) values (${poolId}, ${number}, ${since})`;
+  await sql`
+    insert into credit_costs (pool_id, number, position, meter_id, rate)
+    select ${poolId}, ${number}, position, meter_id, rate
+    from unnest(${members.map(({ meterId }) => meterId)}::uuid[], ${members.map(({ rate }) => String(rate))}::text[]::bigint[])
+      with ordinality as given (meter_id, rate, position)`;
+  await notifyChange(sql, 'meter', organisationId);
+}
+
+type Disagreement = { readonly reset: string | null; readonly priced: string | null };
+
+/** Slugs of meters that cannot be members of the pool for what products give and sell. */
+export async function findDisagreement(
+  sql: Transaction,
+  { poolId, meterIds }: { readonly poolId: string; readonly meterIds: readonly string[] },
+): Promise<Disagreement> {
+  const members = sql`meters m where m.id = any(${[...meterIds]}::uuid[])`;
+  const [row] = await sql<Disagreement[]>`
+    select
+      (select m.slug from ${members} and exists (
+        select from entitlements own join entitlements pools on pools.reset_interval <> own.reset_interval
+        where own.meter_id = m.id and pools.meter_id = ${poolId}) limit 1) as reset,
+      (select m.slug from ${members} and exists (
+        select from usage_prices u where u.meter_id = m.id and u.status = 'active') limit 1) as priced`;
+  return row ?? { reset: null, priced: null };
+}
+
+/** The slug of a meter that is in a pool with this one and is given with another reset, or null. */
+export async function findOtherReset(
+  sql: Transaction,
+  { meterId, resetInterval }: { readonly meterId: string; readonly resetInterval: string },
+): Promise<string | null> {
+  const [row] = await sql<{ slug: string }[]>`
+    select m.slug from entitlements e join meters m on m.id = e.meter_id
+    where e.reset_interval <> ${resetInterval} and e.meter_id in (
+      select c.meter_id from credit_costs c where c.pool_id = ${meterId}
+      union all
+      select c.pool_id from credit_costs c join meters p on p.id = c.pool_id
+      where c.meter_id = ${meterId} and p.deleted_at is null)
+    limit 1`;
+  return row?.slug ?? null;
+}
+
+type ListRow = {
+  readonly poolId: string;
+  readonly since: Date;
+  /** The id and the rate of each member. */
+  readonly members: readonly (readonly [meterId: string, rate: string])[];
+};
+
+/**
+ * Of one organisation, or of all. A list is one row: a pool may have a thousand of fifty members.
+ * Lists are read before meters, so that each meter of a list is found.
+ */
+export async function listPools(
+  sql: Executor,
+  organisationId: string | null,
+): Promise<readonly Pool[]> {
+  const owned = (meter: 'p' | 'm') =>
+    organisationId === null ? sql`` : sql`and ${sql(meter)}.organisation_id = ${organisationId}`;
+  const lists = await sql<ListRow[]>`
+    select l.pool_id as "poolId", l.since, coalesce((
+      select jsonb_agg(jsonb_build_array(c.meter_id, c.rate::text) order by c.position)
+      from credit_costs c where c.pool_id = l.pool_id and c.number = l.number), '[]') as members
+    from credit_cost_lists l join meters p on p.id = l.pool_id
+    where p.deleted_at is null ${owned('p')}
+    order by l.pool_id, l.number`;
+  const rows = await sql<JoinedMeter[]>`
+    select ${joinedMeter(sql)} from meters m
+    where (exists (select from credit_cost_lists l where l.pool_id = m.id)
+      or exists (select from credit_costs c where c.meter_id = m.id)) ${owned('m')}`;
+  const meters = new Map(rows.map((row) => [row.meter_id, meterOf(row)]));
+  const meterWith = (id: string): Meter => must(meters.get(id), 'a meter of a list is there');
+  return [...Map.groupBy(lists, ({ poolId }) => poolId)].map(([poolId, of]) => ({
+    meter: meterWith(poolId),
+    costs: costsOf(of, meterWith),
+  }));
+}
+
+/** What a member costs in many lists is in memory once. */
+function costsOf(lists: readonly ListRow[], meterWith: (id: string) => Meter): PoolCosts[] {
+  const known = new Map<string, Member>();
+  const memberFor = (meterId: string, digits: string): Member => {
+    const name = `${meterId} ${digits}`;
+    const member = known.get(name) ?? { meter: meterWith(meterId), rate: BigInt(digits) };
+    known.set(name, member);
+    return member;
+  };
+  return lists.map(({ since, members }) => ({
+    since: since.getTime(),
+    members: new Map(members.map(([meterId, rate]) => [meterId, memberFor(meterId, rate)])),
+  }));
+}

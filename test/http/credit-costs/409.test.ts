@@ -1,0 +1,163 @@
+// What a pool pays for, beside what products give and sell.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Reply, startServer, type TestServer } from '../../support/server.ts';
+import { attach, makeProduct } from '../entitlements/setting.ts';
+import { archive, price } from '../usage-prices/setting.ts';
+import { cost, features, listsOf, make, patch, post } from './setting.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+let made = 0;
+
+/** A new pool with one member, and its former member. */
+async function pool(): Promise<{ readonly of: string; readonly member: string; former: string }> {
+  made += 1;
+  const [of, member, former] = [`pool${made}`, `member${made}`, `former${made}`];
+  await features(server, member, former);
+  await make(server, of, { credit_costs: [cost(member), cost(former)] });
+  await patch(server, of, [cost(member)]);
+  return { of, member, former };
+}
+
+const give = async (feature_key: string, reset_interval: string, product?: string) =>
+  attach(server, product ?? (await makeProduct(server)), { feature_key, limit: 5, reset_interval });
+
+const sell = async (feature_key: string) =>
+  price(server, await makeProduct(server), {
+    feature_key,
+    currency: 'USD',
+    model: 'per_unit',
+    unit_amount: '0.002',
+  });
+
+function expectConflict({ status, json }: Reply, message: string): void {
+  expect([status, json]).toEqual([409, { error: { type: 'conflict', message } }]);
+}
+
+const resets = (slug: string) =>
+  `a pool of credits and its members are given with the same reset_interval: "${slug}" has another`;
+
+test('a member with another reset than the pool, from either side', async () => {
+  const one = await pool();
+  expect((await give(one.of, 'month')).status).toBe(201);
+  expectConflict(await give(one.member, 'week'), resets(one.of));
+  expectConflict(await give(one.former, 'never'), resets(one.of));
+  expect((await give(one.member, 'month')).status).toBe(201);
+  const other = await pool();
+  expect((await give(other.member, 'day')).status).toBe(201);
+  expectConflict(await give(other.of, 'month'), resets(other.member));
+  expect((await give(other.of, 'day')).status).toBe(201);
+});
+
+test('within one product, also by its default', async () => {
+  const { of, member } = await pool();
+  const product = await makeProduct(server, [{ interval: 'year' }]);
+  const body = { feature_key: of, limit: 5 };
+  expect((await attach(server, product, body)).json.reset_interval).toBe('year');
+  expectConflict(await give(member, 'month', product), resets(of));
+  expect((await give(member, 'year', product)).status).toBe(201);
+});
+
+test('what is detached is in no way any more', async () => {
+  const { of, member } = await pool();
+  const product = await makeProduct(server);
+  const { json } = await give(of, 'month', product);
+  await server.call('DELETE', `/products/${product}/entitlements/${json.id}`);
+  expect((await give(member, 'week')).status).toBe(201);
+});
+
+test('a list with a feature that is given with another reset', async () => {
+  await features(server, 'weekly', 'monthly');
+  await make(server, 'monthly-pool', { scale: 9 });
+  for (const [slug, reset] of [
+    ['weekly', 'week'],
+    ['monthly', 'month'],
+    ['monthly-pool', 'month'],
+  ] as const) {
+    expect((await give(slug, reset)).status).toBe(201);
+  }
+  const both = [cost('monthly'), cost('weekly')];
+  expectConflict(await patch(server, 'monthly-pool', both), resets('weekly'));
+  expect(await listsOf(server, 'monthly-pool')).toEqual([]);
+  expect((await patch(server, 'monthly-pool', [cost('monthly')])).status).toBe(200);
+});
+
+test('usage of a member is not sold, from either side; that of a pool is', async () => {
+  const { of, member, former } = await pool();
+  for (const slug of [member, former]) {
+    const message = `"${of}" pays for this feature, so the usage price belongs on "${of}"`;
+    expectConflict(await sell(slug), message);
+  }
+  expect((await sell(of)).status).toBe(201);
+  await features(server, 'sold');
+  const { json: sold } = await sell('sold');
+  const message = 'usage of "sold" is sold: archive its usage prices first';
+  expectConflict(await post(server, 'of-sold', { credit_costs: [cost('sold')] }), message);
+  expectConflict(await patch(server, of, [cost(member), cost('sold')]), message);
+  await archive(server, sold.product_id, sold.id);
+  expect((await patch(server, of, [cost(member), cost('sold')])).status).toBe(200);
+});
+
+test('DELETE of a member, of a former one too; and of a pool that is given', async () => {
+  const { of, member, former } = await pool();
+  for (const slug of [member, former]) {
+    const gone = await server.call('DELETE', `/meters/${slug}`);
+    expectConflict(gone, 'a pool of credits pays for it');
+  }
+  await give(of, 'month');
+  expect((await server.call('DELETE', `/meters/${of}`)).status).toBe(409);
+});
+
+test('more lists than a pool may have', async () => {
+  const { of, member } = await pool();
+  await server.sql`
+    insert into credit_cost_lists (pool_id, number, since)
+    select id, n, '2020-01-01' from meters, generate_series(3, 999) n where slug = ${of}`;
+  expect((await patch(server, of, [cost(member, '7')])).status).toBe(200);
+  const message = 'a pool has at most 1000 lists of costs, former ones too';
+  expectConflict(await patch(server, of, [cost(member, '8')]), message);
+  expect((await patch(server, of, [cost(member, '7')])).status).toBe(200);
+});
+
+const sorted = (replies: readonly Reply[]) =>
+  replies.map(({ status }) => status).sort((a, b) => a - b);
+
+// prettier-ignore
+const AT_ONCE: [string, (of: string, member: string) => Promise<Reply>[]][] = [
+  ['a member and its pool are given',         (of, member) => [give(of, 'month'), give(member, 'week')]],
+  ['a member is given, and gets a pool',      (of, member) => [give(member, 'week'), patch(server, of, [cost(member)])]],
+  ['a member is sold, and gets a pool',       (of, member) => [sell(member), patch(server, of, [cost(member)])]],
+];
+
+test.each(AT_ONCE)('at once: %s', async (what, calls) => {
+  for (let round = 0; round < 5; round += 1) {
+    made += 1;
+    const [of, member] = [`pool${made}`, `member${made}`];
+    await features(server, member);
+    const isPool = what.startsWith('a member and');
+    await make(server, of, isPool ? { credit_costs: [cost(member)] } : { scale: 9 });
+    if (!isPool) expect((await give(of, 'month')).status).toBe(201);
+    const [first, second] = sorted(await Promise.all(calls(of, member)));
+    expect([first! < 300, second]).toEqual([true, 409]);
+  }
+});
+
+test('at once: a member gets a pool and is deleted', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    made += 1;
+    const [of, member] = [`pool${made}`, `member${made}`];
+    await features(server, member);
+    const [listed, deleted] = await Promise.all([
+      post(server, of, { credit_costs: [cost(member)] }),
+      server.call('DELETE', `/meters/${member}`),
+    ]);
+    expect([
+      [201, 409],
+      [404, 204],
+    ]).toContainEqual([listed.status, deleted.status]);
+  }
+});

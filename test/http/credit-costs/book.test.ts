@@ -1,0 +1,106 @@
+// The pools in the memory of a node, as the ledger asks for them.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Meter } from '../../../ledger/metering/meter.ts';
+import type { Pool, PoolOf } from '../../../ledger/metering/pool.ts';
+import { openPoolBook } from '../../../src/metering/pool-book.ts';
+import { timers } from '../../../src/platform/clock.ts';
+import { listPools } from '../../../src/records/credit-costs.ts';
+import { findMeter } from '../../../src/records/meters.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { cost, features, make, patch } from './setting.ts';
+
+let server: TestServer;
+let poolOf: PoolOf;
+let reads = 0;
+let isAway = false;
+
+const open = async () => {
+  const { of } = await openPoolBook({
+    changes: server.changes,
+    timers,
+    list(organisationId) {
+      reads += 1;
+      if (isAway) return Promise.reject(new Error('away'));
+      return listPools(server.sql, organisationId);
+    },
+  });
+  return of;
+};
+
+beforeAll(async () => {
+  server = await startServer();
+  poolOf = await open();
+});
+afterAll(() => server.stop());
+
+async function meter(slug: string): Promise<Meter> {
+  const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
+  const { id, organisationId, mode, aggregation, scale } = (await findMeter(
+    server.sql,
+    scope,
+    slug,
+  ))!;
+  return { id, organisationId, mode, slug, aggregation, scale };
+}
+
+/** What is asked for, once each. */
+const rates = (pool: Pool | null) =>
+  pool?.costs.map(({ members }) => [...members.values()].map(({ rate }) => rate));
+
+test('a pool is that of itself and of each member that it ever had, with the next call', async () => {
+  await features(server, 'a', 'b', 'c', 'plain');
+  const [a, b, c, plain] = await Promise.all(['a', 'b', 'c', 'plain'].map(meter));
+  expect(poolOf(a!)).toBeNull();
+  await make(server, 'pool', { credit_costs: [cost('a', '0.5'), cost('b')] });
+  const pool = await meter('pool');
+  expect(poolOf(a!)).toEqual({
+    meter: pool,
+    costs: [
+      {
+        since: 0,
+        members: new Map([
+          [a!.id, { meter: a!, rate: 500_000_000n }],
+          [b!.id, { meter: b!, rate: 1_000_000_000n }],
+        ]),
+      },
+    ],
+  });
+  const before = Date.now();
+  await patch(server, 'pool', [cost('c', '2')]);
+  await patch(server, 'pool', []);
+  for (const one of [a!, b!, c!, pool]) {
+    expect(poolOf(one)).toBe(poolOf(pool));
+    expect(rates(poolOf(one))).toEqual([[500_000_000n, 1_000_000_000n], [2_000_000_000n], []]);
+  }
+  const [, second, third] = poolOf(pool)!.costs.map(({ since }) => since);
+  expect(second).toBeGreaterThanOrEqual(before);
+  expect(third).toBeGreaterThanOrEqual(second!);
+  expect(poolOf(plain!)).toBeNull();
+  // A node that starts reads the same, and another organisation's changes leave it.
+  expect((await open())(b!)).toEqual(poolOf(b!));
+  const body = { slug: 'theirs' };
+  await server.call('POST', '/meters', { key: server.other.testKey, body });
+  expect(rates(poolOf(b!))).toHaveLength(3);
+});
+
+test('a deleted pool is gone, and so is that of its members', async () => {
+  await features(server, 'd');
+  await make(server, 'brief', { credit_costs: [cost('d')] });
+  const [pool, member] = [await meter('brief'), await meter('d')];
+  expect(poolOf(member)?.meter).toEqual(pool);
+  await server.call('DELETE', '/meters/brief');
+  expect([poolOf(member), poolOf(pool)]).toEqual([null, null]);
+});
+
+test('what it knows stays while it cannot be read, and it is read again', async () => {
+  await features(server, 'e');
+  await make(server, 'kept', { credit_costs: [cost('e')] });
+  const member = await meter('e');
+  isAway = true;
+  await patch(server, 'kept', [cost('e', '3')]);
+  expect(rates(poolOf(member))).toEqual([[1_000_000_000n]]);
+  isAway = false;
+  const before = reads;
+  while (rates(poolOf(member))?.length !== 2) await Bun.sleep(20);
+  expect(reads).toBeGreaterThan(before);
+});

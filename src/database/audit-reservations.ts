@@ -57,7 +57,7 @@ export const RESERVATION_CHECKS: Readonly<Record<string, string>> = {
   'a commit on a meter that counts is as many events as units': `
     SELECT t.id, m.aggregation, t.value, t.events FROM ${BOOKS} t
     JOIN accounts a ON a.slot = t.slot AND a.id = t.debit JOIN meters m ON m.id = a.meter_id
-    WHERE (t.events IS NOT NULL OR t.kind = 'post') AND
+    WHERE (t.events IS NOT NULL OR t.kind = 'post') AND NOT coalesce(t.answer ? 'drawnFor', false) AND
       t.events * 10 ^ m.scale IS DISTINCT FROM CASE WHEN m.aggregation = 'count' THEN t.value END`,
 
   'grants pay for no more of a reservation than it holds': `

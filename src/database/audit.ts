@@ -2,12 +2,13 @@
 //
 // How it works: all checks run in one snapshot, beside a running service. A check that finds rows
 // shows the first of them. The ledger has its own checks; those of money, subscriptions,
-// usage, reservations, webhooks and alerts are beside this file.
+// usage, reservations, credits, webhooks and alerts are beside this file.
 // Does not: repair anything.
 import type { Sql } from 'postgres';
 import { LEDGER_CHECKS } from '../../ledger/store/audit.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { ALERT_CHECKS } from './audit-alerts.ts';
+import { CREDIT_CHECKS } from './audit-credits.ts';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { RESERVATION_CHECKS } from './audit-reservations.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
@@ -26,6 +27,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   ...USAGE_BIN_CHECKS,
   ...RESERVATION_CHECKS,
   ...WEBHOOK_CHECKS,
+  ...CREDIT_CHECKS,
   ...ALERT_CHECKS,
   ...LEDGER_CHECKS,
 };

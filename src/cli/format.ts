@@ -32,3 +32,11 @@ export function restOf(of: {
   if (limit === null || remaining === null) return `unlimited, ${number(consumed)} used`;
   return `${number(remaining)} of ${number(limit)} left`;
 }
+
+/** What pays for it, where a pool of credits may: `paid by 3 of chat, 1 of credits`. */
+export function payersOf(
+  paidBy: readonly { readonly featureKey: string; readonly amount: number }[] = [],
+): string {
+  if (paidBy.length === 0) return '';
+  return `  paid by ${paidBy.map((part) => `${number(part.amount)} of ${part.featureKey}`).join(', ')}`;
+}

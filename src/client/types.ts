@@ -2,7 +2,21 @@
 
 /** What each operation is called with, and what it answers: one answer, or a list of items. */
 export type Operations = {
-  /** Create a meter */
+  /**
+   * Create a meter
+   *
+   * With `creditCosts` it is a pool of credits, which pays for the use of other features. A
+   * customer uses up its own allowance of such a feature first; beyond it each unit takes so
+   * many credits of the pool. Customers are granted the pool like any feature, by a product or
+   * a grant.
+   *
+   * Only meters that sum are pools, and they pay for meters that sum or count. A feature is in
+   * one pool at most, former lists included, and is no pool itself. The decimals of a cost and
+   * those of its feature are together at most those of the pool. What products give of the
+   * pool and of its features has the same `resetInterval`, and a usage price belongs on the
+   * pool: what does not go together is 409, whichever comes last. A pool has at most 50 costs,
+   * and 1,000 lists of them ever (409).
+   */
   createMeter: { args: [params: MeterCreate]; answer: Meter };
   /** List meters, newest first */
   listMeters: { args: [params?: ListMetersQuery]; item: Meter };
@@ -20,14 +34,15 @@ export type Operations = {
   /**
    * Change a meter
    *
-   * Metadata is replaced as a whole. `null` clears a field.
+   * Metadata is replaced as a whole, and so is the list of costs. `null` clears a field.
    */
   updateMeter: { args: [id: string, params: MeterChange]; answer: Meter };
   /**
    * Delete a meter
    *
    * Its history stays, its slug becomes free. Refused while a product gives or sells it, or a
-   * customer has an allowance or an automatic top-up of it.
+   * customer has an allowance or an automatic top-up of it, or a pool of credits pays for it,
+   * by a former list of its costs too.
    */
   deleteMeter: { args: [id: string]; answer: void };
   /** Create a customer */
@@ -1965,6 +1980,11 @@ export type CheckResult = {
   unlimited: boolean;
   overageAllowed: boolean;
   reserved: number;
+  /**
+   * Of a feature that a pool of credits pays for: units of its own allowance, then credits of
+   * the pool. No parts of 0; empty where it is not allowed. Other features do not have it.
+   */
+  paidBy?: PaidPart[];
   periodStart: string | null;
   periodEnd: string | null;
   resetsAt: string | null;
@@ -2040,6 +2060,20 @@ export type CountByHour = {
 export type CountOfDay = {
   today: number;
   lastWeek: number;
+};
+
+export type CreditCost = {
+  /** The slug of the meter. */
+  featureKey: string;
+  /** Credits a unit: a decimal above 0. */
+  cost: string;
+};
+
+export type CreditCostCreate = {
+  /** The slug of the meter. */
+  featureKey: string;
+  /** Credits a unit: a decimal above 0. */
+  cost: string;
 };
 
 export type CustomField = {
@@ -3172,6 +3206,11 @@ export type Meter = {
   scale: number;
   metadata: Metadata;
   status: MeterStatus;
+  /**
+   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Empty for
+   * every other meter.
+   */
+  creditCosts: CreditCost[];
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -3184,6 +3223,11 @@ export type MeterChange = {
   unit?: string | null;
   metadata?: Metadata;
   status?: MeterStatus;
+  /**
+   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Another
+   * list counts for each customer from the next period of the pool on.
+   */
+  creditCosts?: readonly CreditCostCreate[];
 };
 
 export type MeterCreate = {
@@ -3197,10 +3241,15 @@ export type MeterCreate = {
   valueProperty?: string;
   /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
   uniqueProperty?: string;
-  /** Decimals of a quantity. */
+  /** Decimals of a quantity. Default of a pool of credits: 9. */
   scale?: number;
   unit?: string;
   metadata?: Metadata;
+  /**
+   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Another
+   * list counts for each customer from the next period of the pool on.
+   */
+  creditCosts?: readonly CreditCostCreate[];
 };
 
 export type MeterPut = {
@@ -3212,13 +3261,18 @@ export type MeterPut = {
   valueProperty?: string;
   /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
   uniqueProperty?: string;
-  /** Decimals of a quantity. */
+  /** Decimals of a quantity. Default of a pool of credits: 9. */
   scale?: number;
   name?: string;
   description?: string | null;
   unit?: string | null;
   metadata?: Metadata;
   status?: MeterStatus;
+  /**
+   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Another
+   * list counts for each customer from the next period of the pool on.
+   */
+  creditCosts?: readonly CreditCostCreate[];
 };
 
 export type MeterStatus = 'active' | 'archived';
@@ -3342,6 +3396,12 @@ export type Overview = {
   denials: DenialsByHour;
   failedPayments: CountOfDay;
   webhooks: WebhooksOfDay;
+};
+
+export type PaidPart = {
+  /** The slug of the meter. */
+  featureKey: string;
+  amount: number;
 };
 
 export type PartnerEndpoint = {
@@ -4075,6 +4135,11 @@ export type Reservation = {
   createdAt: string;
   balance: number | null;
   remaining: number | null;
+  /**
+   * Of a feature that a pool of credits pays for: units of its own allowance, then credits of
+   * the pool. No parts of 0; empty where it is not allowed. Other features do not have it.
+   */
+  paidBy?: PaidPart[];
 };
 
 export type ReservationCommit = {

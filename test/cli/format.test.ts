@@ -1,7 +1,7 @@
 // What a person sees: bars, times, aligned columns, and how far a file is.
 import { expect, test } from 'bun:test';
 import { columns } from '../../src/cli/columns.ts';
-import { bar, clockTime, number, restOf } from '../../src/cli/format.ts';
+import { bar, clockTime, number, payersOf, restOf } from '../../src/cli/format.ts';
 import { progressLine } from '../../src/cli/ingest/progress-bar.ts';
 
 test.each([
@@ -27,6 +27,15 @@ test.each([
 test('numbers keep the decimals of a meter', () => {
   expect(number(1_234_567.123456789)).toBe('1,234,567.123456789');
   expect(restOf({ limit: null, remaining: null, consumed: 5 })).toBe('unlimited, 5 used');
+});
+
+test('what pays, where a pool of credits may', () => {
+  const paidBy = [
+    { featureKey: 'chat', amount: 3 },
+    { featureKey: 'credits', amount: 1.5 },
+  ];
+  expect(payersOf(paidBy)).toBe('  paid by 3 of chat, 1.5 of credits');
+  expect([payersOf([]), payersOf(undefined)]).toEqual(['', '']);
 });
 
 test('columns', () => {

@@ -26,6 +26,7 @@ const OPEN = new Set([
   ]),
   'GET /portal/:token/invoices/:id',
   'GET /portal/:token/invoices/:id/usage.csv',
+  'POST /portal/:token/auto-topups/:feature_key',
   // With the invoice's token: test/mail/links.test.ts
   'GET /api/invoices/links/open/:token',
   // A script for merchants' pages.

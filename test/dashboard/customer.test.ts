@@ -143,7 +143,10 @@ const PAYERS: [string, LiveGrant[], string][] = [
 
 test.each(PAYERS)('who pays for the next use: %s', (_what, grants, expected) => {
   const words = wordsOf(
-    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants, alerts: [] }] }),
+    customerPage(placeAt(), {
+      ...NONE,
+      features: [{ balance: balance(), grants, alerts: [], pool: null }],
+    }),
   );
   expect(words).toContain(`The next use is paid by ${expected}`);
 });
@@ -155,7 +158,10 @@ test('what comes, in order of time', () => {
     grant({ expiresAt: '2026-02-01T00:00:00.000Z' }),
   ];
   const words = wordsOf(
-    customerPage(placeAt(), { ...NONE, features: [{ balance: balance(), grants, alerts: [] }] }),
+    customerPage(placeAt(), {
+      ...NONE,
+      features: [{ balance: balance(), grants, alerts: [], pool: null }],
+    }),
   );
   const places = ['Top-up ends', 'Top-up begins with 5', 'is given anew: 10'].map((said) =>
     words.indexOf(said),
@@ -168,7 +174,7 @@ test('who may only read sees no action', () => {
   const facts = {
     ...NONE,
     customer,
-    features: [{ balance: balance(), grants: [grant({})], alerts: [] }],
+    features: [{ balance: balance(), grants: [grant({})], alerts: [], pool: null }],
   };
   const actions = ['/grant', '/correct', '/portal-link', '/edit', '/labels', '/spend-cap', '/void'];
   actions.push('/alert');
@@ -186,7 +192,11 @@ test('who may only read sees no action', () => {
 
 test('a grant of a plan is not taken back by hand', () => {
   const grants = [grant({ source: 'subscription', subscriptionId: 'sub' })];
-  const facts = { ...NONE, customer, features: [{ balance: balance(), grants, alerts: [] }] };
+  const facts = {
+    ...NONE,
+    customer,
+    features: [{ balance: balance(), grants, alerts: [], pool: null }],
+  };
   expect(customerPage(placeAt(), facts).text).not.toContain('/void');
 });
 
@@ -240,6 +250,7 @@ test('hostile names are text on each page', () => {
         balance: balance({ featureKey: HOSTILE }),
         grants: [grant({ featureKey: HOSTILE, reason: HOSTILE })],
         alerts: [alert],
+        pool: HOSTILE,
       },
     ],
     spendCap: cap,

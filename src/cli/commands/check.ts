@@ -1,7 +1,7 @@
 // `tollhouse check FEATURE --customer ID`: whether a customer may use a feature.
 import { toWire } from '../../client/wire-names.ts';
 import { command, EXIT } from '../command.ts';
-import { restOf } from '../format.ts';
+import { payersOf, restOf } from '../format.ts';
 import { quantityOf } from '../values.ts';
 
 export const check = command({
@@ -21,9 +21,8 @@ export const check = command({
     });
     const { allowed, reason } = answer;
     const verdict = allowed ? out.paint('green', 'allowed') : out.paint('red', 'denied');
-    await out.line(
-      isJson ? JSON.stringify(toWire(answer)) : `${verdict}  ${reason}  ${restOf(answer)}`,
-    );
+    const text = `${verdict}  ${reason}  ${restOf(answer)}${payersOf(answer.paidBy)}`;
+    await out.line(isJson ? JSON.stringify(toWire(answer)) : text);
     return allowed ? EXIT.ok : EXIT.denied;
   },
 });

@@ -1,3 +1,4 @@
+import type { Meter } from '../../client/types.ts';
 import { customersPage } from '../../pages/dashboard/customers.ts';
 import { customerPage } from '../../pages/dashboard/customer.ts';
 import { AUTO_TOPUP_PAGES } from './auto-topups.ts';
@@ -9,6 +10,8 @@ import { orNone } from './refusals.ts';
 import { given } from './typed.ts';
 
 /** Of what a customer bought: the rest is in its own section. */
+/** As many as are looked through for the pool that pays. */
+const METERS_MAX = 200;
 const NEWEST = 5;
 const EVENTS = 10;
 const LABELS_MAX = 100;
@@ -33,6 +36,7 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
       'listBalances',
       'listGrants',
       'getMeter',
+      'listMeters',
       'getUsage',
       'listDecisions',
       'getSpendCap',
@@ -69,14 +73,16 @@ async function showCustomer(visit: Visit) {
     api.grants.list(id),
     orNone(api.customers.retrieveSpendCap(id)),
   ]);
-  const [{ data: autoTopups }, { data: alerts }] = await Promise.all([
+  const [{ data: autoTopups }, { data: alerts }, meters] = await Promise.all([
     api.customers.listAutoTopups(id),
     api.alerts.listOfCustomer(id),
+    api.meters.list({ limit: METERS_MAX }),
   ]);
   const features = balances.map((balance) => ({
     balance,
     grants: grants.filter(({ meterId }) => meterId === balance.meterId),
     alerts: alerts.filter(({ meterId }) => meterId === balance.meterId),
+    pool: poolOf(balance.featureKey, meters.data),
   }));
   const usage = await usageOf(visit, id, features);
   const denials = await denialsOf(visit, id);
@@ -95,4 +101,12 @@ async function showCustomer(visit: Visit) {
   const limits = { spendCap, autoTopups, alerts };
   const seen = { customer, features, usage, denials, ...limits, tags, fields };
   return customerPage(place, { ...seen, subscriptions, payments, invoices });
+}
+
+/** The slug of the pool whose list in force has the feature, or null. */
+function poolOf(feature: string, meters: readonly Meter[]): string | null {
+  const pays = meters.find(({ creditCosts }) =>
+    creditCosts.some(({ featureKey }) => featureKey === feature),
+  );
+  return pays?.slug ?? null;
 }

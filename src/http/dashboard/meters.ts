@@ -1,3 +1,4 @@
+import type { CreditCostCreate } from '../../client/types.ts';
 import { confirmPage } from '../../pages/dashboard/confirm.ts';
 import {
   AGGREGATIONS,
@@ -87,6 +88,7 @@ async function create(visit: Visit): Promise<Done> {
     valueProperty: typed.text('value_property'),
     uniqueProperty: typed.text('unique_property'),
     scale: typed.number('scale'),
+    creditCosts: costsOf(visit, typed),
   });
   const { id } = await api.meters.create(meter, given({ idempotencyKey: key }));
   return { to: `/meters/${id}`, notice: 'created' };
@@ -101,7 +103,19 @@ async function change(visit: Visit): Promise<Done> {
     description: typed.text('description') ?? null,
     unit: typed.text('unit') ?? null,
     status: typed.choice('status', METER_STATUSES),
+    creditCosts: costsOf(visit, typed),
   });
   await api.meters.update(id, fields);
   return { to: `/meters/${id}`, notice: 'changed' };
+}
+
+/** undefined where the form did not ask: for a meter that does not sum. */
+function costsOf({ form }: Visit, typed: Typed): CreditCostCreate[] | undefined {
+  const rows = [...form.keys()].flatMap((name) => /^credit_costs\.\d+\./.exec(name)?.[0] ?? []);
+  if (rows.length === 0) return undefined;
+  return [...new Set(rows)].flatMap((row) => {
+    const [featureKey, cost] = [typed.text(`${row}feature_key`), typed.text(`${row}cost`)];
+    if (featureKey === undefined && cost === undefined) return [];
+    return [{ featureKey: featureKey ?? '', cost: cost ?? '' }];
+  });
 }

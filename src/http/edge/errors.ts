@@ -71,11 +71,11 @@ export function isInProgress({ status, headers }: Response): boolean {
 }
 
 export function refuseInvalid(issues: readonly Issue[]): Response {
-  return refuse('invalid_request', messageOf(issues, 'the body'), { issues });
+  return refuse('invalid_request', messageOf(issues), { issues });
 }
 
 /** The first of the issues in words; `whole` is what has no path. */
-function messageOf(issues: readonly Issue[], whole: string): string {
+export function messageOf(issues: readonly Issue[], whole = 'the body'): string {
   const first = issues[0];
   if (first === undefined) return 'invalid request';
   const where = first.path.length === 0 ? whole : first.path.join('.');

@@ -25,7 +25,15 @@ import {
   tryLockKey,
 } from '../../records/idempotency.ts';
 import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
-import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from '../edge/errors.ts';
+import {
+  type ErrorCode,
+  errorText,
+  inProgress,
+  type Issue,
+  messageOf,
+  refuse,
+  STATUS_OF,
+} from '../edge/errors.ts';
 import { writeInTurn } from '../edge/write-turns.ts';
 import { REPLAYED } from './replayed.ts';
 
@@ -64,7 +72,11 @@ export function refusal(code: ErrorCode, message: string): Answer {
 
 /** A refusal of one field that only the effect can judge. */
 export function refusedField(field: string, message: string): Answer {
-  const text = errorText('invalid_request', `${field} ${message}`, [{ path: [field], message }]);
+  return refusedFields([{ path: [field], message }]);
+}
+
+export function refusedFields(issues: readonly Issue[]): Answer {
+  const text = errorText('invalid_request', messageOf(issues), issues);
   return { status: STATUS_OF.invalid_request, body: text };
 }
 

@@ -32,6 +32,7 @@ import * as metadata from '../wire/metadata.ts';
 import * as people from '../wire/members.ts';
 import * as meters from '../wire/meters.ts';
 import * as organization from '../wire/organization.ts';
+import * as paidBy from '../wire/paid-by.ts';
 import * as overview from '../wire/overview.ts';
 import * as pay from '../wire/pay.ts';
 import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
@@ -87,6 +88,7 @@ const MODULES: readonly object[] = [
   meters,
   organization,
   overview,
+  paidBy,
   pay,
   payments,
   payouts,

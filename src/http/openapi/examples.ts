@@ -185,6 +185,7 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     scale: 0,
     metadata: {},
     status: 'active',
+    credit_costs: [],
     created_at: AT,
     updated_at: AT,
   }),

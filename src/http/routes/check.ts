@@ -167,9 +167,9 @@ async function consume(
   switch (outcome.kind) {
     case 'recorded':
     case 'refused': {
-      const { reason, snapshot } = outcome.record;
+      const { reason, snapshot, paidBy } = outcome.record;
       const allowed = outcome.kind === 'recorded';
-      const result = fromCheck({ units, allowed, reason, snapshot }, meter);
+      const result = fromCheck({ units, allowed, reason, snapshot, paidBy }, meter);
       return Response.json(result, outcome.replayed ? REPLAYED : undefined);
     }
     case 'key_reused':

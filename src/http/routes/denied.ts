@@ -61,13 +61,14 @@ export function noteRefusal(
   { customer, meter }: Subject,
   { kind, outcome, isKeyed }: Refusal,
 ): void {
-  const { id, value: units, reason, snapshot } = outcome.record;
+  const { id, value: units, reason, snapshot, paidBy } = outcome.record;
+  const denied = { units, allowed: false, reason, snapshot, paidBy };
   denials.add({
     tenant: principal,
     customerId: customer.id,
     meter,
     kind,
-    answer: JSON.stringify(fromCheck({ units, allowed: false, reason, snapshot }, meter)),
+    answer: JSON.stringify(fromCheck(denied, meter)),
     keyed: isKeyed ? { transferId: id, replayed: outcome.replayed } : null,
     requestId: edge.requestIds.idOf(request),
   });

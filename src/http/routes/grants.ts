@@ -84,6 +84,8 @@ function createRoute(deps: GrantRoutesDeps): Route {
         );
       case 'too_many_meters':
         return refusedResponse(notRecorded(deps, outcome.kind));
+      case 'other_reset':
+        return refuse('conflict', OTHER_RESET);
       case 'out_of_range':
         return refuseInvalid([{ path: ['amount'], message: 'would take the total out of range' }]);
       default:
@@ -101,6 +103,9 @@ function createRoute(deps: GrantRoutesDeps): Route {
     return Response.json(fromGrant({ ...first, started: created }), { status: 201, ...REPLAYED });
   });
 }
+
+const OTHER_RESET =
+  'a pool of credits and its members are given with the same reset_interval: this customer has another';
 
 function voidRoute(deps: GrantRoutesDeps): Route {
   const { edge, ledger, sql } = deps;

@@ -1,25 +1,29 @@
 import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
 import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
-import {
-  deleteMeter,
-  findMeter,
-  insertMeter,
-  listMeters,
-  type MeterRecord,
-  updateMeter,
-} from '../../records/meters.ts';
+import { deleteMeter, findMeter, listMeters, type MeterRecord } from '../../records/meters.ts';
+import type { RefusedCosts } from '../../metering/credit-costs.ts';
+import { makeMeter, patchMeter } from '../../metering/write-meter.ts';
+import { lockCreditCosts } from '../../records/credit-costs.ts';
 import { putMeter } from '../../metering/put-meter.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
-import { answer, once, refusal } from '../idempotency/idempotency.ts';
+import {
+  type Answer,
+  answer,
+  once,
+  refusal,
+  refusedFields,
+  respond,
+} from '../idempotency/idempotency.ts';
 import { isStorableText } from '../edge/json.ts';
 import { answerList, PAGE } from '../list.ts';
 import {
@@ -31,6 +35,7 @@ import {
   MeterPut,
   slugFault,
   toFixed,
+  toGivenCosts,
   toPutMeter,
   toMeterPatch,
   toNewMeter,
@@ -53,11 +58,20 @@ const params = { id: 'The id of the meter, or its slug.' };
 const CREATE = {
   operationId: 'createMeter',
   summary: 'Create a meter',
+  description: [
+    'With `credit_costs` it is a pool of credits, which pays for the use of other features. A customer uses up its own allowance of ' +
+      'such a feature first; beyond it each unit takes so many credits of the pool. Customers are granted the pool like any ' +
+      'feature, by a product or a grant.',
+    'Only meters that sum are pools, and they pay for meters that sum or count. A feature is in one pool at most, former lists ' +
+      'included, and is no pool itself. The decimals of a cost and those of its feature are together at most those of the pool. What ' +
+      'products give of the pool and of its features has the same `reset_interval`, and a usage price belongs on the pool: what does ' +
+      'not go together is 409, whichever comes last. A pool has at most 50 costs, and 1,000 lists of them ever (409).',
+  ].join('\n\n'),
   tag,
   body: MeterCreate,
   idempotent: true,
   answers: { 201: Meter },
-  refusals: ['conflict'],
+  refusals: ['conflict', 'not_found'],
 } as const;
 
 const LIST = {
@@ -80,12 +94,13 @@ const READ = {
 const CHANGE = {
   operationId: 'updateMeter',
   summary: 'Change a meter',
-  description: 'Metadata is replaced as a whole. `null` clears a field.',
+  description:
+    'Metadata is replaced as a whole, and so is the list of costs. `null` clears a field.',
   tag,
   params,
   body: MeterChange,
   answers: { 200: Meter },
-  refusals: ['not_found'],
+  refusals: ['not_found', 'conflict'],
 } as const;
 
 const PUT = {
@@ -99,14 +114,15 @@ const PUT = {
   params: { id: 'The slug of the meter, never its id.' },
   body: MeterPut,
   answers: { 200: Meter, 201: Meter },
-  refusals: ['conflict'],
+  refusals: ['conflict', 'not_found'],
 } as const;
 
 const DELETE = {
   operationId: 'deleteMeter',
   summary: 'Delete a meter',
   description:
-    'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance or an automatic top-up of it.',
+    'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance or an automatic ' +
+    'top-up of it, or a pool of credits pays for it, by a former list of its costs too.',
   tag,
   params,
   answers: { 204: null },
@@ -141,10 +157,13 @@ function createMeter(deps: MeterRoutesDeps): Route {
     const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /meters', key, body, now };
     const response = await once(attempt, async (transaction) => {
+      const costs = toGivenCosts(body);
+      if (costs !== undefined) await lockCreditCosts(transaction, principal);
       const meter = toNewMeter(body, ids.next());
-      const made = await insertMeter(transaction, principal, { meter, bounds, now });
+      const made = await makeMeter(transaction, principal, { meter, costs, bounds, now });
       if (made === 'slug_taken') return refusal('conflict', `a meter "${body.slug}" exists`);
       if (made instanceof Full) return refusal('conflict', made.message);
+      if ('kind' in made) return refusedCosts(made);
       return answer(201, fromMeter(made));
     });
     await changes.publish('meter', principal.organisationId);
@@ -177,11 +196,15 @@ function readMeter({ edge, sql }: MeterRoutesDeps): Route {
 function changeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
   return edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
     const response = await sql.begin(async (transaction) => {
+      const costs = toGivenCosts(body);
+      if (costs !== undefined) await lockCreditCosts(transaction, principal);
       const meter = await find(transaction, principal, id);
       if (meter === null) return notFound();
-      const change = { id: meter.id, patch: toMeterPatch(body), now: orgClock.now(principal) };
-      const changed = await updateMeter(transaction, principal, change);
-      return changed === null ? notFound() : Response.json(fromMeter(changed));
+      const change = { meter, patch: toMeterPatch(body), costs, now: orgClock.now(principal) };
+      const changed = await patchMeter(transaction, principal, change);
+      if (changed === null) return notFound();
+      if ('kind' in changed) return respond(refusedCosts(changed));
+      return Response.json(fromMeter(changed));
     });
     await changes.publish('meter', principal.organisationId);
     return response;
@@ -203,6 +226,7 @@ function putOneMeter(deps: MeterRoutesDeps): Route {
         meter,
         patch: toMeterPatch(body),
         fixed: toFixed(body),
+        costs: toGivenCosts(body),
         mayMake: !lacksProperty(body),
         bounds,
         now: orgClock.now(principal),
@@ -214,6 +238,7 @@ function putOneMeter(deps: MeterRoutesDeps): Route {
       const message = 'cannot be changed';
       return refuseInvalid(put.fields.map((field) => ({ path: [FIXED_NAMES[field]], message })));
     }
+    if (put.kind !== 'made' && put.kind !== 'there') return respond(refusedCosts(put));
     await changes.publish('meter', principal.organisationId);
     return Response.json(fromMeter(put.meter), { status: put.kind === 'made' ? 201 : 200 });
   });
@@ -226,6 +251,7 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
       if (meter === null) return notFound();
       const removal = { id: meter.id, now: orgClock.now(principal) };
       const outcome = await deleteMeter(transaction, principal, removal);
+      if (outcome === 'is_member') return refuse('conflict', 'a pool of credits pays for it');
       if (outcome === 'in_use')
         return refuse(
           'conflict',
@@ -236,6 +262,19 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
     await changes.publish('meter', principal.organisationId);
     return response;
   });
+}
+
+function refusedCosts(refused: RefusedCosts): Answer {
+  switch (refused.kind) {
+    case 'costs_invalid':
+      return refusedFields(refused.faults);
+    case 'costs_unknown':
+      return refusal('not_found', `no such feature "${refused.featureKey}"`);
+    case 'costs_conflict':
+      return refusal('conflict', refused.why);
+    default:
+      return unreachable(refused);
+  }
 }
 
 /** A reference that PostgreSQL cannot store names no meter. */

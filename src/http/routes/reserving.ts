@@ -7,6 +7,7 @@ import type { UsageMeter } from '../../records/meters.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { EXPIRES_IN_DEFAULT, fromReservation, type Reservation } from '../wire/reservations.ts';
+import { paidByOf } from '../wire/paid-by.ts';
 import { quantityOf } from '../wire/usage.ts';
 import { type Asker, noteDenial } from './denied.ts';
 import {
@@ -63,12 +64,12 @@ export async function reserve(
   switch (outcome.kind) {
     case 'reserved':
     case 'known': {
-      const { reservation, reason, snapshot } = outcome;
+      const { reservation, reason, snapshot, paidBy } = outcome;
       const of = { customer: customer.customer, meter, balance: balance(snapshot) };
       return {
         meter,
-        answer: { units: amount, allowed: true, reason, snapshot },
-        reservation: fromReservation(reservation, of),
+        answer: { units: amount, allowed: true, reason, snapshot, paidBy },
+        reservation: { ...fromReservation(reservation, of), ...paidByOf(paidBy, meter) },
         init: outcome.kind === 'known' ? REPLAYED : {},
       };
     }

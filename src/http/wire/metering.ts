@@ -15,6 +15,7 @@ import { issuesOf, rule, ruled, validator } from '../edge/validate.ts';
 import { UsageMetadata } from './metadata.ts';
 import { ErrorDetail, Issues } from './errors.ts';
 import { EXPIRES_IN_DEFAULT, ExpiresIn, Reservation } from './reservations.ts';
+import { PaidBy, paidByOf } from './paid-by.ts';
 import { EventKey, FeatureKey, Quantity, WHO } from './usage-fields.ts';
 import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
@@ -177,6 +178,7 @@ export const CheckResult = Type.Object({
   unlimited: Type.Boolean(),
   overage_allowed: Type.Boolean(),
   reserved: Type.Number(),
+  paid_by: PaidBy,
   period_start: Nullable(Timestamp),
   period_end: Nullable(Timestamp),
   resets_at: Nullable(Timestamp),
@@ -282,7 +284,7 @@ export function overageOf(snapshot: Snapshot): bigint {
 }
 
 export function fromCheck(
-  { units, allowed, reason, snapshot }: Omit<CheckAnswer, 'rendered'>,
+  { units, allowed, reason, snapshot, paidBy }: Omit<CheckAnswer, 'rendered'>,
   { slug, scale }: { readonly slug: string; readonly scale: number },
 ) {
   const { balance: rest, limit, consumed, remaining } = fromSnapshot(snapshot, scale);
@@ -302,6 +304,7 @@ export function fromCheck(
     period_start: iso(snapshot.periodStart),
     period_end: periodEnd,
     resets_at: periodEnd,
+    ...paidByOf(paidBy, { slug, scale }),
   };
 }
 

@@ -1,7 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { decimal } from '../../../ledger/kernel/decimal.ts';
+import { CREDIT_COSTS_MAX, SCALE_MAX } from '../../../ledger/limits.ts';
+import type { GivenCost } from '../../metering/credit-costs.ts';
 import type { MeterPatch, MeterRecord, NewMeter } from '../../records/meters.ts';
 import type { Fixed } from '../../metering/put-meter.ts';
 import { Metadata } from './metadata.ts';
+import { FeatureKey } from './usage-fields.ts';
 import { Body, Name, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -32,9 +36,32 @@ const FIXED = {
     Property('What `unique` counts in the metadata of usage, by its text: 7 and "7" are one.'),
   ),
   scale: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 9, default: 6, description: 'Decimals of a quantity.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 9,
+      default: 6,
+      description: 'Decimals of a quantity. Default of a pool of credits: 9.',
+    }),
   ),
 };
+
+const Cost = Type.String({
+  pattern: '^\\d{1,15}(\\.\\d{1,15})?$',
+  description: 'Credits a unit: a decimal above 0.',
+  examples: ['0.5'],
+  error: 'must be a decimal string such as "0.5"',
+});
+
+const COSTS = 'Of a pool of credits: what it asks for a unit of each feature that it pays for.';
+
+export const CreditCostCreate = Body({ feature_key: FeatureKey, cost: Cost });
+export const CreditCost = Type.Object({ feature_key: FeatureKey, cost: Cost });
+
+const CreditCosts = Type.Array(CreditCostCreate, {
+  maxItems: CREDIT_COSTS_MAX,
+  description: `${COSTS} Another list counts for each customer from the next period of the pool on.`,
+  error: `must be a list of at most ${CREDIT_COSTS_MAX} costs`,
+});
 
 const CHANGEABLE = {
   name: Type.Optional(Name),
@@ -42,6 +69,7 @@ const CHANGEABLE = {
   unit: Type.Optional(Nullable(Unit)),
   metadata: Type.Optional(Metadata),
   status: Type.Optional(MeterStatus),
+  credit_costs: Type.Optional(CreditCosts),
 };
 
 export const MeterCreate = Body(
@@ -52,6 +80,7 @@ export const MeterCreate = Body(
     ...FIXED,
     unit: Type.Optional(Unit),
     metadata: Type.Optional(Metadata),
+    credit_costs: Type.Optional(CreditCosts),
   },
   { slug: 'api-calls', name: 'API calls', unit: 'calls', scale: 0 },
 );
@@ -81,6 +110,9 @@ export const Meter = Type.Object({
   scale: Type.Integer(),
   metadata: Metadata,
   status: MeterStatus,
+  credit_costs: Type.Array(CreditCost, {
+    description: `${COSTS} Empty for every other meter.`,
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -96,9 +128,19 @@ export function toNewMeter(body: Static<typeof MeterCreate>, id: string): NewMet
     valueProperty: body.value_property ?? null,
     uniqueProperty: body.unique_property ?? null,
     unit: body.unit ?? null,
-    scale: body.scale ?? 6,
+    scale: body.scale ?? (isPool(body) ? SCALE_MAX : 6),
     metadata: body.metadata ?? {},
   };
+}
+
+const isPool = ({ credit_costs: costs = [] }: Pick<Static<typeof MeterPut>, 'credit_costs'>) =>
+  costs.length > 0;
+
+/** undefined where none were given. */
+export function toGivenCosts({
+  credit_costs: costs,
+}: Pick<Static<typeof MeterPut>, 'credit_costs'>): readonly GivenCost[] | undefined {
+  return costs?.map(({ feature_key: featureKey, cost }) => ({ featureKey, cost }));
 }
 
 /** The meter that a PUT creates. */
@@ -146,6 +188,10 @@ export function fromMeter(meter: MeterRecord): Static<typeof Meter> {
     scale: meter.scale,
     metadata: meter.metadata,
     status: meter.status,
+    credit_costs: meter.creditCosts.map(({ slug, scale, rate }) => ({
+      feature_key: slug,
+      cost: decimal(BigInt(rate), meter.scale - scale),
+    })),
     created_at: meter.createdAt.toISOString(),
     updated_at: meter.updatedAt.toISOString(),
   };

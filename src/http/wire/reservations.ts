@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { ReservationStatus } from '../../../ledger/metering/reservation.ts';
+import { PaidBy } from './paid-by.ts';
 import { EventKey, FeatureKey, Quantity, WHO } from './usage-fields.ts';
 import { Body, ExternalCustomerId, Nullable, oneOf, Timestamp, Uuid } from './values.ts';
 
@@ -54,6 +55,7 @@ export const Reservation = Type.Object({
     }),
   ),
   remaining: Nullable(Type.Number({ description: 'The same, never below 0.' })),
+  paid_by: PaidBy,
 });
 
 type Shown = {

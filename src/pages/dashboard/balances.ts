@@ -12,6 +12,8 @@ export type FeatureBalance = {
   readonly balance: Balance;
   readonly grants: readonly LiveGrant[];
   readonly alerts: readonly CustomerAlert[];
+  /** The slug of the pool of credits that pays beyond them; null: none does. */
+  readonly pool: string | null;
 };
 
 export function balancesSection(
@@ -30,18 +32,25 @@ export function balancesSection(
   );
 }
 
-function explained(place: Place, at: string, { balance, grants, alerts }: FeatureBalance): Html {
+function explained(
+  place: Place,
+  at: string,
+  { balance, grants, alerts, pool }: FeatureBalance,
+): Html {
   const payer = grants.find(pays);
   const coming = whatComes(place, grants);
   const { featureKey, periodStart, periodEnd } = balance;
   const fired = alerts.filter(({ triggered }) => triggered);
   const isBoolean = grants.length > 0 && grants.every((grant) => grant.boolean);
+  const beyond = pool === null ? null : html`, which ${pool} pays`;
   return html`<h3>${featureKey}</h3>
     ${facts([
       isBoolean ? ['Included', 'yes'] : ['Left', quantity(balance.remaining)],
       isBoolean ? null : ['Used', `${quantity(balance.consumed)} of ${quantity(balance.limit)}`],
       balance.reserved === 0 ? null : ['Reserved', quantity(balance.reserved)],
-      balance.overage === 0 ? null : ['Beyond the limit', quantity(balance.overage)],
+      balance.overage === 0
+        ? null
+        : ['Beyond the limit', html`${quantity(balance.overage)}${beyond}`],
       fired.length === 0 ? null : ['Alerts that have fired', fired.map(alertWords).join(', ')],
       periodStart === null
         ? null
@@ -49,7 +58,7 @@ function explained(place: Place, at: string, { balance, grants, alerts }: Featur
             'Period',
             html`${instant(place, periodStart)} – ${instant(place, periodEnd) ?? 'without end'}`,
           ],
-      ['The next use is paid by', payer === undefined ? unpaid(grants) : nameOf(payer)],
+      ['The next use is paid by', payer === undefined ? (pool ?? unpaid(grants)) : nameOf(payer)],
     ])}
     ${table({
       caption: `Grants of ${featureKey}, in the order in which they are used up`,

@@ -19,6 +19,10 @@ export const AGGREGATIONS: readonly Meter['aggregation'][] = [
 ];
 export const METER_STATUSES: readonly Meter['status'][] = ['active', 'archived'];
 
+/** Rows of costs beyond those that there are: those that are left empty do not count. */
+const SPARE_ROWS = 3;
+const ROWS_MAX = 50;
+
 export function metersPage(
   place: Place,
   { data, hasMore }: { readonly data: readonly Meter[]; readonly hasMore: boolean },
@@ -63,10 +67,41 @@ export function meterPage(
     ['Unique by', meter.uniqueProperty],
     ['Unit', meter.unit],
     ['Decimals', String(meter.scale)],
+    meter.creditCosts.length === 0 ? null : ['Pays for', costsShown(place, meter)],
     ['Since', instant(place, meter.createdAt)],
     ...Object.entries(meter.metadata).map(([name, text]) => [name, text] as const),
   ])}
   ${meterAlertsSection(place, at, alerts)}`;
+}
+
+function costsShown(place: Place, { creditCosts }: Meter): Html {
+  return html`<ul>
+    ${creditCosts.map(
+      ({ featureKey, cost }) =>
+        html`<li>${link(place, `/meters/${featureKey}`, code(featureKey))}: ${cost} a unit</li>`,
+    )}
+  </ul>`;
+}
+
+/** Of a meter that sums; null: of a new one. */
+function costsFields(place: Place, meter: Meter | null): Html {
+  const costs = meter?.creditCosts ?? [];
+  const rows = Math.min(costs.length + SPARE_ROWS, ROWS_MAX);
+  return html`<fieldset class="stack" id="f-credit_costs" tabindex="-1">
+    <legend>Credits: what it pays for</legend>
+    <p class="hint">
+      Makes it a pool of credits, for features that sum or count. Rows that are left empty do not
+      count. Another list counts for each customer from the next period on.
+    </p>
+    ${Array.from({ length: rows }, (_, at) => {
+      const one = (name: string, label: string, value = '') =>
+        field(place, { name: `credit_costs.${at}.${name}`, label, value, maxlength: 64 });
+      return html`<div class="tier">
+        ${one('feature_key', `Feature ${at + 1}`, costs[at]?.featureKey)}
+        ${one('cost', 'Credits a unit', costs[at]?.cost)}
+      </div>`;
+    })}
+  </fieldset>`;
 }
 
 export function meterForm(place: Place, meter: Meter | null): Html {
@@ -93,8 +128,9 @@ export function meterForm(place: Place, meter: Meter | null): Html {
       value: meter.status,
       options: optionsOf(METER_STATUSES),
     });
+    const costs = meter.aggregation === 'sum' ? costsFields(place, meter) : null;
     return html`${heading(`Change ${meter.name}`)}
-      ${form(place, { to: place.path, submit: 'Save', fields: [...shown, status] })}
+      ${form(place, { to: place.path, submit: 'Save', fields: [...shown, status, costs] })}
       <p>${button(place, `/meters/${meter.id}`, 'Leave it')}</p>`;
   }
   const fixed = [
@@ -120,6 +156,7 @@ export function meterForm(place: Place, meter: Meter | null): Html {
     field(place, { name: 'value_property', label: 'Value from', maxlength: 40 }),
     field(place, { name: 'unique_property', label: 'Unique by', maxlength: 40 }),
     field(place, { name: 'scale', label: 'Decimals of a quantity', maxlength: 2 }),
+    costsFields(place, null),
   ];
   return html`${heading('New meter')}
     ${form(place, { to: place.path, submit: 'Create', fields: fixed })}

@@ -26,6 +26,7 @@ test('POST answers 201 with every field, and what was left out by default', asyn
     scale: 6,
     metadata: {},
     status: 'active',
+    credit_costs: [],
     created_at: expect.stringMatching(ISO),
     updated_at: expect.stringMatching(ISO),
   });

@@ -9,6 +9,7 @@ import type { DisputeNews } from '../../ledger/payments/dispute.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { EARLIER } from './catalogue.ts';
 import { send } from './client.ts';
+import { checkPaid, paidOf } from './credit-answers.ts';
 import { checkAnswerOf, type Place, type Process, refundAnswer } from './process.ts';
 import type { World } from './world.ts';
 
@@ -46,6 +47,7 @@ export async function record(world: World, usage: Usage): Promise<'answer' | 'un
     (outcome) => {
       checkRecorded(world, usage, outcome);
       if (outcome.kind !== 'refused' || outcome.replayed || request.admission !== 'consume') return;
+      if (meter !== world.catalogue.meters.strict) return;
       const what = `a refusal of ${request.value} for ${mark}`;
       see(world, { customer, meter }, { what, from, balance: request.value, says: 'is below' });
     },
@@ -90,8 +92,13 @@ function checkRecorded(world: World, { mark, request }: Usage, outcome: RecordOu
       row.usage.limitAfter === snapshot.limit,
     `usage ${mark} was answered something else than what was written`,
   );
+  checkPaid(world, outcome.record);
   if (request.keyId !== null)
-    auditor.same(request.keyId, { kind: outcome.kind, ...outcome.record });
+    auditor.same(request.keyId, {
+      kind: outcome.kind,
+      ...outcome.record,
+      paidBy: paidOf(outcome.record),
+    });
 }
 
 /** Many at once, for customers of any node. */

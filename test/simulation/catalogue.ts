@@ -25,6 +25,10 @@ export type Catalogue = {
     readonly seats: Meter;
     /** Sold by subscriptions. */
     readonly sold: Meter;
+    /** Pays for what is used of the two after it beyond their own limits, where the world has a pool. */
+    readonly credits: Meter;
+    readonly tokens: Meter;
+    readonly images: Meter;
   };
   readonly payments: readonly PaymentState[];
 };
@@ -62,6 +66,9 @@ export function catalogueOf(random: Random): Catalogue {
     timed: meter('timed', 'sum'),
     seats: meter('seats', 'unique'),
     sold: meter('sold', 'sum'),
+    credits: meter('credits', 'sum'),
+    tokens: meter('tokens', 'sum'),
+    images: meter('images', 'count'),
   };
   const payments = Array.from({ length: random.integer(1, 3) }, () =>
     paymentOf(ids.next(), tenant),

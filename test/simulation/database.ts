@@ -155,6 +155,10 @@ export class Database {
   readonly followups = new Table<string, string>(this.#note);
   readonly subscriptions = new Table<string, SubscriptionRow>(this.#note);
   readonly spans = new Table<string, SpanRow>(this.#note);
+  /** What a pool asks for a unit, by the account of a period of a member. */
+  readonly pooled = new Table<string, bigint>(this.#note);
+  /** Credits that were drawn, by the account that they were drawn for. */
+  readonly drawn = new Table<string, bigint>(this.#note);
   readonly reservations = new Table<string, ReservationRow>(this.#note);
   readonly billingAccounts = new Table<string, BillingAccountRow>(this.#note);
   /** Followups of subscriptions that are still to be executed. */

@@ -63,7 +63,7 @@ function writeTransfer(
   transfer: Transfer,
   { node, now }: { node: number; now: number },
 ): void {
-  const { id, slot, debit, credit, amount, kind, hold, usage } = transfer;
+  const { id, slot, debit, credit, amount, kind, hold, usage, drawnFor } = transfer;
   const place = `${slot} ${id}`;
   const isRefund = usage === null && (kind === 'pending' || kind === 'refused');
   if (db.transfers.has(place) || (isRefund && db.byId.has(id))) throw new Duplicate(id);
@@ -87,6 +87,8 @@ function writeTransfer(
   const written = { transfer, node, at: now, order: db.transfers.size };
   db.transfers.set(place, written);
   db.byId.set(id, written);
+  if (drawnFor === undefined) return;
+  db.drawn.set(drawnFor, (db.drawn.get(drawnFor) ?? 0n) + (usage?.value ?? 0n));
 }
 
 function openAccount(db: Database, opening: AccountOpening): void {
@@ -147,6 +149,11 @@ function writeCustomers(db: Database, rows: FlushRows): void {
     const key = `${accountId} ${member}`;
     demand(!db.members.has(key), 'a member is counted once');
     db.members.set(key, member);
+  }
+  for (const { accountId, rate } of rows.pooled) {
+    demand(!db.pooled.has(accountId), 'pooled_periods_pkey');
+    demand(rate > 0n, 'pooled_periods_rate_positive');
+    db.pooled.set(accountId, rate);
   }
   for (const row of rows.grants) {
     const { amount, used } = row.grant;

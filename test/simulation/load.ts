@@ -7,6 +7,7 @@ import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
+import * as credits from './credit-calls.ts';
 import * as reservations from './reservation-calls.ts';
 import * as sold from './sold-calls.ts';
 import { HARD_KINDS, hardMetadata } from './hard.ts';
@@ -81,7 +82,8 @@ export class Load {
     const { random } = this.#world;
     const again = this.#sent.at(random.integer(0, this.#sent.length));
     if (again !== undefined && random.chance(0.1)) return { send: again, mayRepeat: true };
-    const kind = random.pick(this.#world.sells ? [...KINDS, ...SALES] : [...KINDS, ...DISPUTED]);
+    const also = this.#world.pool === null ? [] : POOLED;
+    const kind = random.pick([...KINDS, ...(this.#world.sells ? SALES : DISPUTED), ...also]);
     const [send, mayRepeat] = this[kind]();
     if (mayRepeat) this.#sent.push(send);
     return { send, mayRepeat };
@@ -113,6 +115,12 @@ export class Load {
     return [() => calls.recordEach(this.#world, usages), isKeyed];
   }
 
+  /** What a member may use. */
+  ask(): [Call, boolean] {
+    const about = this.#about(['tokens', 'images']);
+    return [() => credits.checkMember(this.#world, about), false];
+  }
+
   check(): [Call, boolean] {
     const { customer, meter } = this.#about(['open', 'strict']);
     return [() => calls.check(this.#world, { customer, meter }), false];
@@ -126,15 +134,27 @@ export class Load {
   }
 
   grant(): [Call, boolean] {
-    const { random, schedule } = this.#world;
-    const about = this.#about(['open', 'strict', 'timed']);
-    const isTimed = about.meter === this.#world.catalogue.meters.timed;
+    return this.#grantOf(['open', 'strict', 'timed']);
+  }
+
+  /** To the pool, or of a member's own. */
+  fund(): [Call, boolean] {
+    return this.#grantOf(['credits', 'credits', 'tokens', 'images']);
+  }
+
+  #grantOf(slugs: readonly (keyof Catalogue['meters'])[]): [Call, boolean] {
+    const { random, schedule, catalogue } = this.#world;
+    const about = this.#about(slugs);
+    const isPool = about.meter === catalogue.meters.credits;
+    const isTimed = !EXACT.has(about.meter.slug);
     const in_ = (ms: number): number => Math.floor(T0 + schedule.now + random.integer(1, ms));
+    const now = Math.floor(T0 + schedule.now);
     const grant: Grant = {
       ...GRANT,
       id: this.#ids.next(),
-      amount: BigInt(random.integer(1, 30)),
-      effectiveAt: isTimed && random.chance(0.3) ? in_(5000) : EARLIER,
+      amount: BigInt(random.integer(1, isPool ? 90 : 30)),
+      createdAt: isPool ? now : EARLIER,
+      effectiveAt: isTimed && random.chance(0.3) ? in_(5000) : isPool ? now : EARLIER,
       expiresAt: isTimed && random.chance(0.7) ? in_(10_000) + 5000 : null,
     };
     if (isTimed) this.#grants.push({ about, id: grant.id });
@@ -150,8 +170,9 @@ export class Load {
   /** For so short that it may expire where no check is compared to the unit. */
   reserve(): [Call, boolean] {
     const { random } = this.#world;
-    const about = this.#about(['strict', 'strict', 'timed']);
-    const isShort = about.meter === this.#world.catalogue.meters.timed;
+    const members = this.#world.pool === null ? [] : MEMBERS;
+    const about = this.#about(['strict', 'strict', 'timed', ...members]);
+    const isShort = about.meter.slug !== 'strict' && random.chance(0.8);
     const request = {
       id: this.#ids.next(),
       amount: BigInt(random.integer(1, reservations.UNITS_MAX)),
@@ -172,7 +193,7 @@ export class Load {
     const act =
       kind === 'commit'
         ? { kind, value: BigInt(random.integer(0, reservations.UNITS_MAX)) }
-        : kind === 'release' || about.meter !== catalogue.meters.timed
+        : kind === 'release' || about.meter === catalogue.meters.strict
           ? { kind: 'release' as const }
           : { kind, amount: one.amount + BigInt(random.integer(0, 3)), expiresInMs: 2000 };
     return [() => reservations.resolve(this.#world, about, { id, act }), true];
@@ -231,7 +252,7 @@ export class Load {
   act(): [Call, boolean] {
     const { random, catalogue } = this.#world;
     const customer = random.pick(catalogue.customers);
-    const kind = random.pick(ACTS);
+    const kind = random.pick(this.#world.pool === null ? ACTS : POOLED_ACTS);
     return [() => sold.act(this.#world, customer, { kind }), true];
   }
 
@@ -239,6 +260,24 @@ export class Load {
     const { random, catalogue } = this.#world;
     const meter = catalogue.meters[random.pick(slugs)];
     return { customer: random.pick(catalogue.customers), meter };
+  }
+
+  /** Of a member, or of the pool itself; now or late, and sometimes taken back. */
+  #draw(usage: calls.Usage, mustRecord: boolean): calls.Usage {
+    const { random, schedule } = this.#world;
+    const { meter } = this.#about([...MEMBERS, ...MEMBERS, 'credits']);
+    const admission = mustRecord ? 'record' : random.pick(ADMISSIONS);
+    const ago = admission === 'consume' || random.chance(0.6) ? null : random.integer(200, 5000);
+    const units = meter.aggregation === 'count' ? 1 : random.integer(1, 12);
+    const isTaken = admission === 'record' && random.chance(0.15);
+    const request = {
+      ...usage.request,
+      admission,
+      value: BigInt(isTaken ? -units : units),
+      member: null,
+      eventAt: ago === null ? null : Math.floor(T0 + schedule.now - ago),
+    };
+    return { ...usage, meter, request };
   }
 
   #usage(fields: { admission?: 'record'; isKeyed?: boolean } = {}): calls.Usage {
@@ -271,7 +310,9 @@ export class Load {
       metadata: { mark, ...(isHard && hardMetadata(random.pick(HARD_KINDS))) },
       exactReplay: isKeyed,
     };
-    return { customer, meter, request, mark };
+    const usage = { customer, meter, request, mark };
+    const isOther = this.#world.pool === null || random.chance(0.6);
+    return isOther ? usage : this.#draw(usage, fields.admission !== undefined);
   }
 
   /** A key that the customer has not used; often one that another customer has. */
@@ -308,10 +349,16 @@ const KINDS = [
   'refund',
   'settle',
 ] as const;
+/** Meters on which each answer is compared to the unit. */
+const EXACT: ReadonlySet<string> = new Set(['open', 'strict']);
+const MEMBERS = ['tokens', 'images'] as const;
+const ADMISSIONS = ['record', 'record', 'consume', 'reject'] as const;
+const POOLED = ['fund', 'fund', 'ask'] as const;
 const DISPUTED = ['dispute'] as const;
 const SALES = ['sell', 'sell', 'sell', 'act'] as const;
 
 const ACTS = ['small', 'large', 'large', 'pause', 'resume', 'resume'] as const;
+const POOLED_ACTS = [...ACTS, 'bare', 'bare'] as const;
 
 const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   source: 'top_up',

@@ -19,6 +19,7 @@ const USAGE_BILLING = 'ledger/subscriptions/usage-billing.ts';
 const STORE = 'ledger/actor/actor-store.ts';
 const HOLDS = 'ledger/metering/reservation-changes.ts';
 const HOLDING = 'ledger/actor/reservations.ts';
+const CREDITS = 'ledger/metering/credits.ts';
 /** The database's own part is in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
 const SEATS = 'test/simulation/seats.ts';
@@ -234,6 +235,72 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       'ledger/metering/meter.ts',
       'snapshot.limit - snapshot.consumed - snapshot.reserved;',
       'snapshot.limit - snapshot.consumed;',
+    ),
+  ],
+  [
+    'a draw that no row says',
+    fault(
+      'ledger/actor/rows.ts',
+      '    for (const other of effects.beside) this.addMeter(other);\n',
+      '',
+    ),
+  ],
+  [
+    'a draw that memory forgets',
+    fault(
+      'ledger/actor/actor.ts',
+      '    return [before, ...effects.beside.map((other) => this.apply(other))];\n',
+      '    return [before, ...effects.beside.map(() => before)];\n',
+    ),
+  ],
+  [
+    'an heir that does not know what a period costs',
+    fault(
+      'test/simulation/reads.ts',
+      'rate: db.pooled.get(id) ?? null,',
+      'rate: db.pooled.has(id) ? null : null,',
+    ),
+  ],
+  [
+    'a pool that goes on holding what its members let go of',
+    fault(
+      'ledger/metering/pool-holds.ts',
+      'if (less === 0n) return;\n  const',
+      'if (less >= 0n) return;\n  const',
+    ),
+  ],
+  [
+    'members that do not follow their pool into its next period',
+    fault(
+      CREDITS,
+      'const isDue = ({ state }: Side): boolean => moved || state.nextDue',
+      'const isDue = ({ state }: Side): boolean => !moved && state.nextDue',
+    ),
+  ],
+  [
+    'a cost that changes within a period',
+    fault(
+      CREDITS,
+      'const list = costs.findLast(({ since }) => since <= began);',
+      'const list = costs.findLast(({ since }) => since <= Math.max(began, paying.current.updatedAt));',
+    ),
+  ],
+  [
+    'late usage that is paid for by the current period of the pool',
+    fault(
+      CREDITS,
+      'return isCurrent ? state.current : periodFor(context, state, period.start);',
+      'return isCurrent ? state.current : period.start < 0 ? periodFor(context, state, 0) : state.current;',
+    ),
+  ],
+  [
+    'what is due of other members after a draw',
+    fault(
+      CREDITS,
+      `      const followed = beside.settle(paying);
+      drawFor(draft, paying, pool);`,
+      `      drawFor(draft, paying, pool);
+      const followed = beside.settle(paying);`,
     ),
   ],
 ];

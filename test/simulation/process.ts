@@ -5,6 +5,7 @@ import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
 import type { CacheBounds } from '../../ledger/actor/actor-cache.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import type { CheckAnswer } from '../../ledger/metering/meter.ts';
+import type { Pool } from '../../ledger/metering/pool.ts';
 import {
   type Clock,
   type Ids,
@@ -18,6 +19,7 @@ import { T0 } from './catalogue.ts';
 import type { Auditor } from './auditor.ts';
 import { type Server, askOf, diskOf } from './disk.ts';
 import { type Teller, carryOut } from './carry-out.ts';
+import { isOfPool } from './pool.ts';
 import { isConnectionLost } from './network.ts';
 import { type Listener, peersOf } from './peers.ts';
 import { Machine } from './schedule.ts';
@@ -59,6 +61,7 @@ export type ProcessDeps = {
   readonly listeners: Map<string, Listener>;
   readonly room: CacheBounds;
   readonly wantsUsage: boolean;
+  readonly pool: Pool | null;
   readonly onDeath: () => void;
   /** What a run shows of its processes' logs. */
   readonly trace: (line: string) => void;
@@ -100,6 +103,7 @@ export class Process {
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
       wants: (_tenant, type) => type !== 'usage.recorded' || deps.wantsUsage,
       alertsOf: () => SIMULATED_ALERTS,
+      poolOf: (meter) => (isOfPool(deps.pool, meter) ? deps.pool : null),
       onPaymentDue: (id) => settlePayment(this.ledger, id),
       onSubscriptionDue: async (_tenant, { customerId, id }) => {
         await this.ledger.subscriptions.command(customerId, id, { kind: 'tick' });

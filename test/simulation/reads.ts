@@ -101,7 +101,7 @@ export class CustomerLoad {
     const from = row?.start ?? 0;
     const periods = this.#accounts
       .filter((one) => one.customerId === customerId && one.owner.meterId === meterId)
-      .map(periodOf)
+      .map((account) => periodOf(this.#db, account))
       .filter(({ start, reserved }) => start >= from || reserved > 0n)
       .sort((a, b) => a.start - b.start);
     const empty = emptyPeriod(
@@ -145,13 +145,14 @@ export class CustomerLoad {
   }
 }
 
-function periodOf({ id, period, totals }: AccountRow): Period {
+function periodOf(db: Database, { id, period, totals }: AccountRow): Period {
   return {
     ...(period ?? emptyPeriod(id, 0, null)),
     opened: true,
     granted: totals.creditsPosted,
     consumed: totals.debitsPosted,
     reserved: totals.debitsPending,
+    rate: db.pooled.get(id) ?? null,
   };
 }
 
@@ -176,7 +177,7 @@ export function history(db: Database, key: MeterKey, since: number): Period[] {
     .filter(
       ({ customerId, owner }) => customerId === key.customerId && owner.meterId === key.meterId,
     )
-    .map(periodOf)
+    .map((account) => periodOf(db, account))
     .filter(({ end }) => end === null || end > since)
     .sort((a, b) => a.start - b.start);
 }

@@ -1,5 +1,6 @@
 // One seed, from the start of the first process to the auditor's final check.
 import * as calls from './calls.ts';
+import { isAsWritten } from './credit-calls.ts';
 import { type FaultName, planFaults } from './faults.ts';
 import { Load } from './load.ts';
 import { checkReserved } from './reservation-audit.ts';
@@ -41,6 +42,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   auditor.demand(isDone && load.running === 0, 'it does not come to an end');
   auditor.close(server.db);
   checkReserved(auditor, server.db);
+  world.credits?.close();
   checkSold(auditor, server.db, !faults.some((name) => TURNS_CLOCKS.has(name)));
   world.hard.close(world.isCalm);
   const transfers = server.db.transfers.size;
@@ -97,5 +99,19 @@ async function endAll(world: World, load: Load): Promise<void> {
   const { db } = server;
   for (let tries = 0; tries < 20 && db.owed.size + db.charges.size > 0; tries += 1) {
     await schedule.wait(500, null);
+  }
+  await compareCredits(world);
+}
+
+/** What nodes remember is what is written, once what is due is written, too. */
+async function compareCredits(world: World): Promise<void> {
+  if (world.pool === null) return;
+  for (const customer of world.catalogue.customers) {
+    let isSame = await isAsWritten(world, customer);
+    for (let tries = 0; tries < 20 && !isSame; tries += 1) {
+      await world.schedule.wait(500, null);
+      isSame = await isAsWritten(world, customer);
+    }
+    world.auditor.demand(isSame, `the credits of ${customer.externalId} are not what is written`);
   }
 }

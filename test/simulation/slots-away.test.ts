@@ -49,6 +49,7 @@ class Alone {
         render: () => '',
         wants: () => false,
         alertsOf: () => [],
+        poolOf: () => null,
         onPaymentDue: () => Promise.resolve(),
         onSubscriptionDue: () => Promise.resolve(),
         onFlush: () => undefined,

@@ -40,7 +40,8 @@ const PRICE: UsagePrice = {
 
 type Offer = { readonly plan: Plan; readonly allowances: readonly PlanAllowance[] };
 
-function offersOf({ catalogue }: World): readonly [Offer, Offer] {
+/** Where there is a pool, the first gives credits, the second also units of a member, the last only those. */
+function offersOf({ catalogue, pool }: World): Readonly<Record<'small' | 'large' | 'bare', Offer>> {
   const allowance: PlanAllowance = {
     meter: catalogue.meters.sold,
     entitlementId: ids.derive('entitlement', 'small'),
@@ -55,13 +56,22 @@ function offersOf({ catalogue }: World): readonly [Offer, Offer] {
   };
   const large = { ...PRICE, id: ids.derive('usage price', 'large'), minimum: null };
   const more = { entitlementId: ids.derive('entitlement', 'large'), limit: 9n, price: large };
-  return [
-    { plan: PLAN, allowances: [allowance] },
-    {
+  const paid = (slug: 'credits' | 'tokens', limit: bigint): PlanAllowance[] => {
+    const entitlementId = ids.derive('entitlement', slug, String(limit));
+    const meter = catalogue.meters[slug];
+    return pool === null ? [] : [{ ...allowance, meter, entitlementId, limit, price: null }];
+  };
+  return {
+    small: { plan: PLAN, allowances: [allowance, ...paid('credits', 30n)] },
+    large: {
       plan: { ...PLAN, priceId: 'large', planName: 'large', unitAmount: 900n },
-      allowances: [{ ...allowance, ...more }],
+      allowances: [{ ...allowance, ...more }, ...paid('credits', 45n), ...paid('tokens', 6n)],
     },
-  ];
+    bare: {
+      plan: { ...PLAN, priceId: 'bare', planName: 'bare', unitAmount: 50n },
+      allowances: [allowance, ...paid('tokens', 4n)],
+    },
+  };
 }
 
 /** It renews `renewsIn` milliseconds after the start of the run. */
@@ -70,7 +80,7 @@ export async function begin(
   customer: Customer,
   renewsIn: number,
 ): Promise<'answer' | 'unknown'> {
-  const [{ plan, allowances }] = offersOf(world);
+  const { plan, allowances } = offersOf(world).small;
   const id = subscriptionIdOf(customer);
   const signup = {
     paymentLinkId: null,
@@ -103,7 +113,7 @@ export async function begin(
   return reply.kind;
 }
 
-export type Act = 'small' | 'large' | 'pause' | 'resume' | 'cancel';
+export type Act = 'small' | 'large' | 'bare' | 'pause' | 'resume' | 'cancel';
 
 /** Then what it owes is carried out, or by a sweep. */
 export async function act(
@@ -133,7 +143,8 @@ function commandOf(world: World, kind: Act): Command {
   switch (kind) {
     case 'small':
     case 'large':
-      return { kind: 'change', ...offersOf(world)[kind === 'small' ? 0 : 1] };
+    case 'bare':
+      return { kind: 'change', ...offersOf(world)[kind] };
     case 'pause':
       return { kind, resumesAt: null, keepInvoices: false };
     case 'resume':

@@ -1,12 +1,15 @@
 // One whole run: the database, the network, the places with their processes, and the auditor.
 import { type Random, seeded } from '../support/random.ts';
+import type { Pool } from '../../ledger/metering/pool.ts';
 import { Auditor } from './auditor.ts';
 import { type Catalogue, catalogueOf, idsOf } from './catalogue.ts';
 import { Database } from './database.ts';
 import type { Server } from './disk.ts';
+import { CreditAudit } from './credit-audit.ts';
 import { HardUnits } from './hard.ts';
 import { Network } from './network.ts';
 import type { Listener } from './peers.ts';
+import { poolOf } from './pool.ts';
 import { Place, Process } from './process.ts';
 import { Schedule } from './schedule.ts';
 import { checkFlush } from './owned.ts';
@@ -52,9 +55,14 @@ export class World {
    */
   readonly sells: boolean;
 
+  /** Pays, in half of the runs, for what customers use beyond their own limits. */
+  readonly pool: Pool | null;
+  readonly credits: CreditAudit | null;
+
   constructor(seed: number, trace: (line: string) => void) {
     this.random = seeded(seed);
     this.sells = seed % 2 === 0;
+    const hasPool = seed % 4 === 1 || seed % 4 === 2;
     this.schedule = new Schedule(this.random);
     const now = (): number => this.schedule.now;
     this.trace = (line) => trace(`${now().toFixed(3)} ${line}`);
@@ -62,8 +70,10 @@ export class World {
     this.auditor = new Auditor(now);
     this.hard = new HardUnits((holds, problem) => this.auditor.demand(holds, problem));
     this.catalogue = catalogueOf(this.random);
+    this.pool = hasPool ? poolOf(this.random, this.catalogue) : null;
     const { customers, meters, payments } = this.catalogue;
     const db = new Database({ customers, meters: Object.values(meters) });
+    this.credits = this.pool === null ? null : new CreditAudit(this.auditor, db, this.pool);
     db.transaction(() => {
       for (const state of payments) db.payments.set(state.payment.id, state);
     });
@@ -76,7 +86,10 @@ export class World {
       slowMsMax: 0,
       slowReadMsMax: 0,
       onTried: (rows) => this.hard.flushed(rows),
-      onFlush: (flush) => checkFlush(this.auditor, db, flush),
+      onFlush: (flush) => {
+        checkFlush(this.auditor, db, flush);
+        if (flush.result.kind === 'committed') this.credits?.flushed(flush.rows);
+      },
       onBehind: () => this.later(this.schedule.between(1, OPERATOR_MS_MAX), () => resume(db)),
     };
     this.isSolo = this.random.chance(0.2);
@@ -111,6 +124,7 @@ export class World {
       listeners: this.#listeners,
       room: this.#room,
       wantsUsage: this.#wantsUsage,
+      pool: this.pool,
       trace: this.trace,
       onDeath: () => {
         place.process = null;

@@ -9,9 +9,10 @@ export type Exchange = { readonly command: string; readonly shown: readonly stri
 
 /** The parts of a page, or of one of its chapters, in order. */
 export function partsOf(page: string, title?: string): Part[] {
-  const [, chapter] = title === undefined ? ['', page] : page.split(`\n## ${title}\n`);
+  const [, chapter] =
+    title === undefined ? ['', page] : page.split(new RegExp(`\\n#{2,3} ${title}\\n`));
   if (chapter === undefined) throw new Error(`the page has no chapter "${title}"`);
-  const body = title === undefined ? chapter : chapter.split('\n## ')[0]!;
+  const body = title === undefined ? chapter : chapter.split(/\n#{2,3} /)[0]!;
   return `\n${body}`.split('\n```').map((part, index) => {
     if (index % 2 === 0) return { kind: 'text', text: part.replaceAll(/\s+/g, ' ').trim() };
     const [language = '', ...lines] = part.split('\n');

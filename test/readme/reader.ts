@@ -151,6 +151,8 @@ export const STEPS: Readonly<Record<string, (buyer: Buyer, address: string) => P
   'subscribe with card 4000 0000 0000 0341': (buyer, address) =>
     buyer.pay(address, '4000000000000341'),
   'pay there with a card of yours': (buyer, address) => buyer.pay(address, '4242424242424242'),
+  'add card 4242 4242 4242 4242': (buyer, address) =>
+    buyer.replaceCard(address, '4242424242424242'),
   'Replace the card there with 4242 4242 4242 4242': (buyer, address) =>
     buyer.replaceCard(address, '4242424242424242'),
   'Pause the subscription there, and resume it': async (buyer, address) => {

@@ -49,7 +49,7 @@ test('Start: what is printed', async () => {
 
 test('Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(['In three lines', 'Sell', 'Sell usage', 'When a renewal fails'])('%s', (title) =>
+test.each(['In three lines', 'Sell', 'Sell usage', 'Prepaid'])('%s', (title) =>
   reader.read(partsOf(README, title)),
 );
 

@@ -73,7 +73,7 @@ export class Contexts {
   #alone(actor: Actor, meter: Meter, version: Version): MeterContext {
     const { orgClock, ids, bounds } = this.#deps;
     const { customer, billing } = actor;
-    const { subscriptions, account } = billing.tentative;
+    const { subscriptions, account } = billing[version];
     return {
       customer,
       meter,

@@ -197,7 +197,7 @@ export async function deleteMeter(
   sql: Transaction,
   scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
-): Promise<'deleted' | 'not_found' | 'in_use' | 'is_member'> {
+): Promise<'deleted' | 'not_found' | 'in_use' | 'is_member' | 'has_paid'> {
   await lockCreditCosts(sql, scope);
   const locked = await sql`
     select 1 from meters where ${inScope(sql, scope)} and id = ${id} for update`;
@@ -210,10 +210,19 @@ export async function deleteMeter(
         and (jsonb_typeof(settings) = 'object' or jsonb_typeof(charge) = 'object')) as "isUsed"`;
   if (uses?.isUsed === true) return 'in_use';
   if ((await findPoolOfMember(sql, id)) !== null) return 'is_member';
+  if (await wasGrantedPool(sql, id)) return 'has_paid';
   await deleteAlertsOfMeter(sql, scope, { meterId: id, at: new Date(now) });
   await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;
   await notifyChange(sql, 'meter', scope.organisationId);
   return 'deleted';
+}
+
+/** Whether it is a pool that may have paid: what it paid for goes on for as long as its members' periods. */
+async function wasGrantedPool(sql: Transaction, id: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from credit_cost_lists where pool_id = ${id}
+      and exists (select from grants where meter_id = ${id}) limit 1`;
+  return rows.length > 0;
 }
 
 /** Which of these meters are not deleted. */

@@ -122,7 +122,7 @@ const DELETE = {
   summary: 'Delete a meter',
   description:
     'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance or an automatic ' +
-    'top-up of it, or a pool of credits pays for it, by a former list of its costs too.',
+    'top-up of it, or a pool of credits pays for it, by a former list of its costs too. A pool that was granted once is archived.',
   tag,
   params,
   answers: { 204: null },
@@ -252,6 +252,8 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
       const removal = { id: meter.id, now: orgClock.now(principal) };
       const outcome = await deleteMeter(transaction, principal, removal);
       if (outcome === 'is_member') return refuse('conflict', 'a pool of credits pays for it');
+      if (outcome === 'has_paid')
+        return refuse('conflict', 'customers were granted this pool: archive it');
       if (outcome === 'in_use')
         return refuse(
           'conflict',

@@ -161,3 +161,18 @@ test('at once: a member gets a pool and is deleted', async () => {
     ]).toContainEqual([listed.status, deleted.status]);
   }
 });
+
+test('a pool that was granted once is not deleted', async () => {
+  made += 1;
+  const [of, member] = [`pool${made}`, `member${made}`];
+  await features(server, member);
+  await make(server, of, { credit_costs: [cost(member)] });
+  const { json: customer } = await server.call('POST', '/customers', { body: {} });
+  const { json: grant } = await server.call('POST', `/customers/${customer.id}/grants`, {
+    body: { feature_key: of, amount: 1 },
+  });
+  expect((await server.call('POST', `/grants/${grant.id}/void`, { body: {} })).status).toBe(200);
+  const { status, json } = await server.call('DELETE', `/meters/${of}`);
+  expect([status, json.error.type]).toEqual([409, 'conflict']);
+  expect((await server.call('DELETE', `/meters/${member}`)).status).toBe(409);
+});

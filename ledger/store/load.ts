@@ -41,7 +41,8 @@ const priceJson = (sql: Sql<Bigints>) => sql`
 
 /**
  * Actors as the database has them: customers, their meters, open periods, live grants and
- * subscriptions.
+ * subscriptions. Where something is reserved of a period that is over, also what other meters have
+ * since then: a pool may pay for what is let go of.
  */
 export async function loadCustomers(
   sql: Sql<Bigints>,
@@ -69,14 +70,19 @@ export async function loadCustomers(
       join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null
       left join usage_prices p on p.id = g.usage_price_id`,
     sql<PeriodRow[]>`
-      select ${periodColumns(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale
-      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
-      join accounts a on a.slot = k.slot and a.customer_id = k.id
-      join balances b on b.slot = a.slot and b.id = a.id
-      join meters m on m.id = a.meter_id
-      left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
-      where a.period_start >= coalesce(c.period_start, 'epoch') or b.debits_pending > 0
-      order by a.period_start`,
+      select * from (
+        select ${periodColumns(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale,
+          a.period_start < coalesce(c.period_start, 'epoch') as is_over,
+          min(a.period_start) filter (where b.debits_pending > 0 and a.period_start < c.period_start)
+            over (partition by a.customer_id) as held_since
+        from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+        join accounts a on a.slot = k.slot and a.customer_id = k.id
+        join balances b on b.slot = a.slot and b.id = a.id
+        join meters m on m.id = a.meter_id
+        left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
+      ) p
+      where not is_over or period_end > held_since
+      order by period_start`,
     loadBilling(sql, { slots, ids }),
     loadAlerts(sql, ids),
   ]);

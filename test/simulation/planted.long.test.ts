@@ -249,8 +249,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     'a draw that memory forgets',
     fault(
       'ledger/actor/actor.ts',
-      '    return [before, ...effects.beside.map((other) => this.apply(other))];\n',
-      '    return [before, ...effects.beside.map(() => before)];\n',
+      'others: effects.beside.map((other) => this.apply(other)),',
+      'others: effects.beside.map(() => before),',
     ),
   ],
   [
@@ -271,11 +271,7 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
   ],
   [
     'members that do not follow their pool into its next period',
-    fault(
-      CREDITS,
-      'const isDue = ({ state }: Side): boolean => moved || state.nextDue',
-      'const isDue = ({ state }: Side): boolean => !moved && state.nextDue',
-    ),
+    fault(CREDITS, 'if (moved || side.state.nextDue', 'if (!moved && side.state.nextDue'),
   ],
   [
     'a cost that changes within a period',
@@ -295,13 +291,7 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
   ],
   [
     'what is due of other members after a draw',
-    fault(
-      CREDITS,
-      `      const followed = beside.settle(paying);
-      drawFor(draft, paying, pool);`,
-      `      drawFor(draft, paying, pool);
-      const followed = beside.settle(paying);`,
-    ),
+    fault('ledger/metering/advance.ts', '  draft.context.credits?.catchUp(draft);\n', ''),
   ],
 ];
 

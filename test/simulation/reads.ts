@@ -93,16 +93,29 @@ export class CustomerLoad {
     });
   }
 
+  /** When the first period began that is over and of which something is reserved. */
+  #heldSince(customerId: string): number {
+    const held = this.#accounts.filter(({ customerId: of, owner, period, totals }) => {
+      const state = this.#states.find(
+        (one) => one.customer.id === customerId && one.meterId === owner.meterId,
+      );
+      const isOver = (period?.start ?? 0) < (state?.start ?? 0);
+      return of === customerId && isOver && totals.debitsPending > 0n;
+    });
+    return Math.min(...held.map(({ period }) => period?.start ?? 0));
+  }
+
   #stateOf({ id: customerId }: Customer, meterId: string): MeterState {
     const key = { customerId, meterId };
     const row = this.#states.find(
       (one) => one.customer.id === customerId && one.meterId === meterId,
     );
     const from = row?.start ?? 0;
+    const heldSince = this.#heldSince(customerId);
     const periods = this.#accounts
       .filter((one) => one.customerId === customerId && one.owner.meterId === meterId)
       .map((account) => periodOf(this.#db, account))
-      .filter(({ start, reserved }) => start >= from || reserved > 0n)
+      .filter(({ start, end }) => start >= from || (end !== null && end > heldSince))
       .sort((a, b) => a.start - b.start);
     const empty = emptyPeriod(
       periodAccountId(ids, { ...key, start: from }),

@@ -128,6 +128,27 @@ test('a reservation of a period that is over is committed and released after it'
   expect(await setting.consumed(customer, 'sum')).toEqual([1, 0]);
 });
 
+test('a pool pays in its own past for what a member is let go of in its past', async () => {
+  await setting.meter('tokens', { value_property: 'value' });
+  const credit_costs = [{ feature_key: 'tokens', cost: '2' }];
+  await setting.meter('credits', { aggregation: 'sum', credit_costs });
+  const customer = await setting.customer();
+  await setting.grant(customer, 'credits', { amount: 100, reset_interval: 'hour' });
+  await setting.grant(customer, 'tokens');
+  const held = { feature_key: 'tokens', customer_id: customer, amount: 6, expires_in: 86_400 };
+  const { json } = await setting.post('/reservations', held);
+  await setting.track(customer, 'tokens', { value: 4 });
+  const then = inMs(0);
+  await days(1 / 24)(customer);
+  const late = { name: 'tokens', customer_id: customer, timestamp: then };
+  await setting.ingest([{ ...late, metadata: { value: 6 } }]);
+  setting.server.ledger.forget(customer);
+  expect((await setting.post(`/reservations/${json.id}/release`, {})).status).toBe(200);
+  // What was let go of is no part of its limit any more.
+  expect(await setting.consumed(customer, 'tokens')).toEqual([10, 0]);
+  expect(await setting.consumed(customer, 'credits')).toEqual([12, 0]);
+});
+
 test('a unique value is still counted after it', async () => {
   const customer = await setting.customer();
   await setting.track(customer, 'unique', user('a'));

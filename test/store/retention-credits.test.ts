@@ -70,10 +70,10 @@ test('draws and resolved holds go, what is open stays, and the audit closes at e
   await keeping.closes();
   // Its pool knows the cost of what was drawn so long ago.
   expect((await act(open, 'commit', { value: 15 })).status).toBe(200);
-  await setting.track(customer, 'tokens', { value: -100 });
+  await setting.track(customer, 'tokens', { value: -50 });
   const last = [
-    [75, 0, 25],
-    [0, 0, 1000],
+    [125, 0, 0],
+    [50, 0, 950],
   ];
   expect([await draws(), await numbers()]).toEqual([[2, 3], last]);
   await keeping.closes();

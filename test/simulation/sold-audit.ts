@@ -15,10 +15,15 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
   }
   auditor.demand(db.owed.size + db.charges.size === 0, 'something is owed for ever');
   const lines = new Map<string, { usages: number; amount: bigint }>();
+  const voided = new Set<string>();
   for (const { invoice, isVoid } of db.invoices.values()) {
-    if (isVoid || invoice.isDraft) continue;
+    if (invoice.isDraft) continue;
     for (const line of invoice.lines) {
       if (!('usageId' in line)) continue;
+      if (isVoid) {
+        voided.add(line.usageId);
+        continue;
+      }
       const { usages, amount } = lines.get(line.usageId) ?? { usages: 0, amount: 0n };
       const isUsage = line.type === 'usage' ? 1 : 0;
       lines.set(line.usageId, { usages: usages + isUsage, amount: amount + line.amount });
@@ -35,7 +40,9 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
     lines.delete(billedAs);
     // What comes to nothing, of an invoice that is void, is not billed again.
     if (line === undefined && owes === 0n) continue;
-    auditor.demand(line?.usages === 1, `usage ${billedAs} has ${line?.usages} lines`);
+    // Late usage was adjusted before its invoice became void: then all that is billed is adjustments.
+    const isAdjusted = line?.usages === 0 && voided.has(billedAs);
+    auditor.demand(line?.usages === 1 || isAdjusted, `usage ${billedAs} has ${line?.usages} lines`);
     auditor.demand(line?.amount === owes, `usage ${billedAs} costs ${owes}: ${line?.amount}`);
   }
   auditor.demand(lines.size === 0, `${lines.size} lines of usage are of nothing`);

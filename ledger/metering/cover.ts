@@ -29,7 +29,8 @@ export function checkCovered(context: MeterContext, state: MeterState, units: bi
   const alone = own.allowed ? { ...own, paidBy: paid({ own: units, credits: 0n }) } : none;
   const paying = payer.now();
   const { current } = state;
-  const rate = current.rate ?? rateFor(pool, paying, { context }, current);
+  const about = { meterId: state.meterId, period: current, its: paying.current };
+  const rate = current.rate ?? rateFor(pool, paying, about);
   const excess =
     beyond(state, current, current.reserved + units) - beyond(state, current, current.reserved);
   // What is suspended of its own is used before the pool, so not at all.
@@ -64,12 +65,13 @@ export function overLimit(
   const payer = context.credits?.payer ?? null;
   if (context.credits === null || payer === null || isHeldBack(state)) return own;
   const paying = payer.now();
-  const rate = period.rate ?? rateFor(context.credits.pool, paying, { context }, period);
+  const isCurrent = period === state.current;
+  const its = isCurrent ? paying.current : periodFor(payer.context, paying, period.start);
+  const about = { meterId: state.meterId, period, its };
+  const rate = period.rate ?? rateFor(context.credits.pool, paying, about);
   if (rate === null) return own;
   const excess =
     beyond(state, period, period.reserved + change) - beyond(state, period, period.reserved);
-  const isCurrent = period === state.current;
-  const its = isCurrent ? paying.current : periodFor(payer.context, paying, period.start);
   const reason = overOwn(paying, its, rate * excess);
   if (reason !== null || !isCurrent || payer.context.affords === null) return reason;
   return payer.context.affords(paying, withMore(withReserved(paying), rate * excess))

@@ -4,7 +4,7 @@ import { holdFor, heldFor } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type Credits, type MeterContext, MeterDraft, type Payer } from './meter-draft.ts';
 import { type Grant, leaderOf } from './grants.ts';
-import { type MeterState, type Period, balance, limitOf, snapshotOf, within } from './meter.ts';
+import { type MeterState, type Period, balance, limitOf, snapshotOf } from './meter.ts';
 import { periodFor } from './period-for.ts';
 import type { PaidBy } from './paid-by.ts';
 import type { Pool } from './pool.ts';
@@ -155,7 +155,7 @@ export function paidBy(member: MeterDraft, accountId: string, change: bigint): P
   const pool = member.context.credits?.pool;
   if (paying === null || pool === undefined) return null;
   const period = member.period(accountId);
-  const rate = period.rate ?? rateFor(pool, paying.state, member, period);
+  const rate = rateOf(member, paying, { pool, period });
   const { reserved } = period;
   const units =
     rate === null ? 0n : beyond(state, period, reserved) - beyond(state, period, reserved - change);
@@ -199,7 +199,7 @@ function drawsOf(member: MeterDraft, paying: MeterDraft, pool: Pool): readonly D
       ({ accountId }) => accountId === period.accountId,
     );
     if (was === period && period !== state.current) continue;
-    const rate = period.rate ?? rateFor(pool, paying.state, member, period);
+    const rate = rateOf(member, paying, { pool, period });
     if (rate === null) continue;
     const paid = was === undefined || was.rate === null ? 0n : rate * beyond(before, was);
     const cost = rate * beyond(state, period);
@@ -219,21 +219,32 @@ export function beyond(state: MeterState, period: Period, more = 0n): bigint {
 }
 
 /**
- * What the pool asks for a unit of the member in a period that it has not paid for; null where it
- * does not pay.
+ * What the pool asks for a unit of the member in a period that it has not paid for: by its list when
+ * `its` period began, which pays. null where it does not pay.
  */
 export function rateFor(
   { costs }: Pool,
-  paying: MeterState,
-  { context: { meter } }: Pick<MeterDraft, 'context'>,
-  { start, end }: Period,
+  { firstGrantAt }: MeterState,
+  {
+    meterId,
+    period,
+    its,
+  }: { readonly meterId: string; readonly period: Period; readonly its: Period },
 ): bigint | null {
-  const { firstGrantAt, current, others } = paying;
-  if (firstGrantAt === null || (end !== null && end <= firstGrantAt)) return null;
-  const its = [current, ...others].find((period) => within(period, start));
-  const began = Math.max(its?.start ?? start, firstGrantAt);
+  if (firstGrantAt === null || (period.end !== null && period.end <= firstGrantAt)) return null;
+  const began = Math.max(its.start, firstGrantAt);
   const list = costs.findLast(({ since }) => since <= began);
-  return list?.members.get(meter.id)?.rate ?? null;
+  return list?.members.get(meterId)?.rate ?? null;
+}
+
+function rateOf(
+  member: MeterDraft,
+  paying: MeterDraft,
+  { pool, period }: { readonly pool: Pool; readonly period: Period },
+): bigint | null {
+  if (period.rate !== null) return period.rate;
+  const its = payingPeriod(member, paying, period);
+  return rateFor(pool, paying.state, { meterId: member.state.meterId, period, its });
 }
 
 function fits(member: MeterDraft, paying: MeterDraft, draw: Draw): boolean {

@@ -97,11 +97,16 @@ export class CreditAudit {
     const start = period?.start ?? 0;
     const end = period?.end ?? null;
     if (rate === undefined && end !== null && end <= first) return;
-    const starts = [...ofPool.map((one) => one.period?.start ?? 0), pool?.start ?? 0];
-    const began = Math.max(first, ...starts.filter((one) => one <= start));
-    const list = this.#pool.costs.findLast(({ since }) => since <= began);
-    const asked = list?.members.get(owner.meterId ?? '')?.rate;
-    this.#auditor.demand(rate === asked, `account ${id} costs ${rate}, and not ${asked}`);
+    // One with an allowance of its own may have begun in one period of the pool, and draw in another.
+    const paying = [...ofPool.map((one) => one.period), pool]
+      .map((one) => ({ start: one?.start ?? 0, end: one?.end ?? null }))
+      .filter((one) => (end === null || one.start < end) && (one.end === null || one.end > start));
+    const asked = paying.map((one) => {
+      const began = Math.max(first, one.start);
+      const list = this.#pool.costs.findLast(({ since }) => since <= began);
+      return list?.members.get(owner.meterId ?? '')?.rate;
+    });
+    this.#auditor.demand(asked.includes(rate), `account ${id} costs ${rate}, and not ${asked}`);
   }
 
   /** Without an allowance of its own, a member's period ends with the pool's. */

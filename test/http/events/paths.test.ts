@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES, type EventEnvelope } from '../../../src/records/events.ts';
 import { made, Shop } from '../../payments/shop.ts';
 import { misfits } from '../../support/catalogue.ts';
+import { until } from '../../support/until.ts';
+import { GOOD, openPortal } from '../portal/customer.ts';
 import { Club } from '../subscriptions/subscribing.ts';
 
 let shop: Shop;
@@ -149,9 +151,37 @@ async function watch(): Promise<void> {
   made(await post(`/customers/${id}/grants`, grant));
 }
 
+/** A meter that is topped up by itself, with a card and without. */
+async function topUp(): Promise<void> {
+  const { server } = shop;
+  const post = (path: string, body: object) => server.call('POST', path, { body });
+  made(await post('/meters', { slug: 'topped' }));
+  const prices = [{ amount: '10.00', currency: 'USD' }];
+  const { prices: made10 } = made(await post('/products', { name: 'Credits', prices }));
+  const settings = { enabled: true, threshold: 5, amount: 7.5, price_id: made10[0].id };
+  const portal = await openPortal(server, {
+    email: 'top@example.com',
+    external_customer_id: 'u-5',
+  });
+  await portal.saveCard(GOOD);
+  const { id: bare } = made(await post('/customers', {}));
+  for (const [customer, status] of [
+    [portal.customer, 'armed'],
+    [bare, 'suspended'],
+  ]) {
+    const path = `/customers/${customer}/auto-topups/topped`;
+    expect((await server.call('PUT', path, { body: settings })).status).toBe(200);
+    await until(`it is ${status}`, async () => {
+      const { json } = await server.call('GET', path);
+      return json.status === status && (json.payment_id !== null || customer === bare);
+    });
+  }
+}
+
 test('every event fits', async () => {
   await meter();
   await watch();
+  await topUp();
   await pay();
   await subscribe();
   await spend();

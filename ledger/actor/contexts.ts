@@ -50,6 +50,7 @@ export class Contexts {
   /** Of what a customer is billed: an immutable value. */
   readonly #spending = new WeakMap<Billing, Spending>();
   readonly #closedCosts: ClosedCosts = new WeakMap();
+  readonly #memberIds = new WeakMap<Pool, ReadonlySet<string>>();
   readonly #books = new BoundedCache<MeterContext['books']>(METERS_KEPT_MAX);
 
   constructor(deps: ContextsDeps) {
@@ -102,7 +103,7 @@ export class Contexts {
   }
 
   #membersOf(actor: Actor, pool: Pool, version: Version): readonly Side[] {
-    const ids = new Set(pool.costs.flatMap(({ members }) => [...members.keys()]));
+    const ids = this.#memberIdsOf(pool);
     const alone = (meter: Meter) => this.#alone(actor, meter, version);
     return [...actor.customerMeters.values()].flatMap(({ meter, [version]: state }) => {
       if (state === undefined || !ids.has(meter.id)) return [];
@@ -116,6 +117,15 @@ export class Contexts {
         },
       ];
     });
+  }
+
+  /** By any of its lists, of which there may be many: reckoned once. */
+  #memberIdsOf(pool: Pool): ReadonlySet<string> {
+    const known = this.#memberIds.get(pool);
+    if (known !== undefined) return known;
+    const ids = new Set(pool.costs.flatMap(({ members }) => [...members.keys()]));
+    this.#memberIds.set(pool, ids);
+    return ids;
   }
 
   #stateOf(actor: Actor, meter: Meter, version: Version): MeterState {

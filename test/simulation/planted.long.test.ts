@@ -231,11 +231,7 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
   ],
   [
     'what is open does not count in the balance',
-    fault(
-      'ledger/metering/meter.ts',
-      'snapshot.limit - snapshot.consumed - snapshot.reserved;',
-      'snapshot.limit - snapshot.consumed;',
-    ),
+    fault('ledger/metering/meter.ts', 'limit - consumed - reserved;', 'limit - consumed;'),
   ],
   [
     'a draw that no row says',

@@ -106,7 +106,10 @@ export class CreditAudit {
       const list = this.#pool.costs.findLast(({ since }) => since <= began);
       return list?.members.get(owner.meterId ?? '')?.rate;
     });
-    this.#auditor.demand(asked.includes(rate), `account ${id} costs ${rate}, and not ${asked}`);
+    this.#auditor.demand(
+      asked.includes(rate),
+      `account ${id} costs ${rate}, and not ${asked.join()}`,
+    );
   }
 
   /** Without an allowance of its own, a member's period ends with the pool's. */

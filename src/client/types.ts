@@ -42,7 +42,7 @@ export type Operations = {
    *
    * Its history stays, its slug becomes free. Refused while a product gives or sells it, or a
    * customer has an allowance or an automatic top-up of it, or a pool of credits pays for it,
-   * by a former list of its costs too.
+   * by a former list of its costs too. A pool that was granted once is archived.
    */
   deleteMeter: { args: [id: string]; answer: void };
   /** Create a customer */

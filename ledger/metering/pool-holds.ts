@@ -45,7 +45,7 @@ export function holdFor(
   for (const one of open) {
     if (less === 0n) return;
     const gone = lesser(less, one.amount);
-    const isIts = true;
+    const isIts = one.accountId === accountId;
     const usedOfIt = isIts ? lesser(gone, kept) : 0n;
     replace(paying, one, {
       memberAccountId,

@@ -67,6 +67,12 @@ describe('what is held', () => {
     expect(world.numbers('credits')).toEqual([10, 10, 0, 0]);
   });
 
+  test('of a period of the pool that is over, where the member draws on the next: it is paid once', () => {
+    const held = [topUp('credits', 50), plan('chat', 5), hold('chat', 15), wait(HOUR)];
+    const world = after(...held, plan('credits', 30), commit('chat', 15));
+    expect(world.numbers('credits')).toEqual([80, 20, 0, 60]);
+  });
+
   test('what the pool holds is no reservation of a caller', () => {
     const world = after(topUp('credits', 50), hold('chat', 7));
     const [its] = world.state('credits').reservations;

@@ -1,5 +1,5 @@
 import { advanced } from '../metering/advance.ts';
-import { checkCovered } from '../metering/cover.ts';
+import { askCovered } from '../metering/cover.ts';
 import {
   type GrantOutcome,
   type VoidOutcome,
@@ -69,7 +69,7 @@ function answerOf(
   }
   const context = session.contexts.ofMeter(actor, meter);
   const tentative = customerMeter?.tentative ?? session.contexts.emptyState(actor, meter);
-  const answer = checkCovered(context, advanced(context, tentative), units);
+  const answer = askCovered(context, advanced(context, tentative), units);
   const isOwn = context.affords === null || answer.reason === 'ok';
   const until = Math.min(tentative.nextDue, paying?.tentative?.nextDue ?? Infinity);
   if (customerMeter !== undefined && context.now < until && isOwn) {
@@ -79,7 +79,7 @@ function answerOf(
   if (isSettled) return answer;
   const durable = customerMeter?.durable ?? session.contexts.emptyState(actor, meter);
   const before = session.contexts.ofMeter(actor, meter, 'durable');
-  const other = checkCovered(before, advanced(before, durable), units);
+  const other = askCovered(before, advanced(before, durable), units);
   return isLower(other, answer) ? other : answer;
 }
 

@@ -11,6 +11,7 @@ import {
   shortage,
   snapshotOf,
 } from './meter.ts';
+import { inRange } from '../kernel/quantity.ts';
 import { periodFor } from './period-for.ts';
 import type { PaidBy } from './paid-by.ts';
 import type { Reason } from '../kernel/transfers.ts';
@@ -44,6 +45,17 @@ export function checkCovered(context: MeterContext, state: MeterState, units: bi
   // It may be used beyond every limit: then the pool has a debt.
   if (own.allowed) return { ...own, paidBy: parts };
   return { ...none, reason: isEntitled(paying) || !isEntitled(state) ? answer.reason : own.reason };
+}
+
+/**
+ * The answer to a question: the same, but what would take the pool out of range is denied. To a decision it
+ * is out of range.
+ */
+export function askCovered(context: MeterContext, state: MeterState, units: bigint): CheckAnswer {
+  const answer = checkCovered(context, state, units);
+  if (answer.paidBy === null || inRange(answer.paidBy.credits)) return answer;
+  const paidBy = paidByNone(context);
+  return { ...answer, allowed: false, reason: 'insufficient_balance', paidBy };
 }
 
 /** Whether anything is left of a suspended grant. */

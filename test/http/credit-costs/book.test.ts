@@ -7,6 +7,7 @@ import { timers } from '../../../src/platform/clock.ts';
 import { listPools } from '../../../src/records/credit-costs.ts';
 import { findMeter } from '../../../src/records/meters.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { cost, features, make, patch } from './setting.ts';
 
 let server: TestServer;
@@ -101,6 +102,6 @@ test('what it knows stays while it cannot be read, and it is read again', async 
   expect(rates(poolOf(member))).toEqual([[1_000_000_000n]]);
   isAway = false;
   const before = reads;
-  while (rates(poolOf(member))?.length !== 2) await Bun.sleep(20);
+  await until('it is read again', () => rates(poolOf(member))?.length === 2);
   expect(reads).toBeGreaterThan(before);
 });

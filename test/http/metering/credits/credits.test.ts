@@ -136,6 +136,18 @@ test('a reservation holds both, and a commit draws both', async () => {
   ).toMatchObject({ allowed: true, paid_by: [credits(0.02)], reservation: { amount: 10 } });
 });
 
+test('more credits than any meter holds are never enough', async () => {
+  await setting.grant(customer, 'credits', { unlimited: true });
+  const all = { value: 2_000_000_000 };
+  expect(await check('tokens', { value: 10 })).toEqual([true, 'unlimited', [credits(0.02)]]);
+  expect(await check('tokens', all)).toEqual([false, 'insufficient_balance', []]);
+  const refused = [
+    await setting.check(customer, 'tokens', { ...all, consume: true }),
+    await reserve('tokens', all.value),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([400, 400]);
+});
+
 test('direct use of a pool works, and is all that is held of it afterwards', async () => {
   await setting.grant(customer, 'credits', { amount: 2 });
   expect((await setting.track(customer, 'credits', { value: 0.5 })).status).toBe(200);

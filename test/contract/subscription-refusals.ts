@@ -37,8 +37,11 @@ type Setting = {
   readonly ended: string;
   /** Paused for longer than it was paid for. */
   readonly paused: string;
-  /** Paid by a debit: a change of it waits seconds for its bank. */
-  readonly debited: string;
+  /**
+   * Paid by a debit: a change of it waits seconds for its bank. One for each test that asks for
+   * that, as later the same change changes nothing.
+   */
+  readonly debited: { readonly cancel: string; readonly preview: string };
   /** Refusals to retry later, by operation: another node is executing the key, for long. */
   readonly busy: ReadonlyMap<string, Promise<Reply>>;
 };
@@ -115,8 +118,8 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
     invalid_state: async () => {
       if (action !== 'cancel') return send(ids.ended);
       // It cannot be canceled only while it waits.
-      await club.post(`/subscriptions/${ids.debited}/change`, QUANTITY);
-      return send(ids.debited);
+      await club.post(`/subscriptions/${ids.debited.cancel}/change`, QUANTITY);
+      return send(ids.debited.cancel);
     },
     ...(declined !== undefined && { payment_failed: () => send(declined) }),
     idempotency_in_progress: () => ids.busy.get(operationOf(action))!,
@@ -142,8 +145,8 @@ function refusalsOfPreview(setting: Setting, action: Action): Refusals {
     not_found: () => send('x'),
     invalid_state: async () => {
       if (action !== 'cancel') return send(setting.ended);
-      await setting.club.post(`/subscriptions/${setting.debited}/change`, QUANTITY);
-      return send(setting.debited);
+      await setting.club.post(`/subscriptions/${setting.debited.preview}/change`, QUANTITY);
+      return send(setting.debited.preview);
     },
   };
 }
@@ -155,9 +158,14 @@ async function prepare(club: Club): Promise<Setting> {
   await club.act(ended, 'cancel', { mode: 'immediate' });
   const { id: paused } = await club.signUp(await club.plan({ interval: 'day' }), 'renewalFails');
   await club.act(paused, 'pause');
-  const debit = await club.pay(await club.checkout(plan), 'iban');
+  const debits = [
+    await club.pay(await club.checkout(plan), 'iban'),
+    await club.pay(await club.checkout(plan), 'iban'),
+  ] as const;
   await club.advance('P2D');
-  const { subscription_id: debited } = await club.shop.payment(debit.id);
+  const { subscription_id: cancel } = await club.shop.payment(debits[0].id);
+  const { subscription_id: preview } = await club.shop.payment(debits[1].id);
+  const debited = { cancel, preview };
   return { club, active, ended, paused, debited, busy: whileBusy(club.shop, active) };
 }
 

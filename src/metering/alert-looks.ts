@@ -9,9 +9,9 @@
 // alert that has waited longest is next, so no organisation waits for all customers of another one. A
 // node that dies leaves the alert where its last step ended. What is looked at twice fires once.
 // Between steps this rests for as long as a step took. After close() no step begins.
-import { type Clock, LedgerUnavailable, pause, type Timers } from '../../ledger/ports.ts';
+import { type Clock, LedgerUnavailable, type Timers } from '../../ledger/ports.ts';
 import type { AlertLook } from '../../ledger/ledger.ts';
-import { Sweep } from '../platform/background/sweep.ts';
+import { BackgroundWork, inSteps } from '../platform/background/background-work.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import {
   nextCustomers,
@@ -37,82 +37,57 @@ type AlertLooksDeps = {
   readonly look: (customerId: string, look: AlertLook) => Promise<void>;
 };
 
-export class AlertLooks {
-  readonly #deps: AlertLooksDeps;
-  readonly #sweep: Sweep;
-  #working: Promise<void> = Promise.resolve();
-  #closed = false;
+/** Not begun. */
+export function alertLooks(deps: AlertLooksDeps): BackgroundWork {
+  const { timers, log, isReady } = deps;
+  return new BackgroundWork({
+    timers,
+    log,
+    failed: 'customers are looked at later',
+    everyMs: EVERY_MS,
+    closeMsMax: CLOSE_MS_MAX,
+    work: ({ isOver }) =>
+      inSteps(
+        deps,
+        () => isOver() || !isReady(),
+        () => step(deps),
+      ),
+  });
+}
 
-  constructor(deps: AlertLooksDeps) {
-    this.#deps = deps;
-    this.#sweep = new Sweep({
-      timers: deps.timers,
-      everyMs: EVERY_MS,
-      work: () => this.work(),
-      failed: (error) => {
-        if (!this.#closed) deps.log.error({ err: error }, 'customers are looked at later');
-      },
-    });
-  }
-
-  start(): void {
-    this.#sweep.start();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#sweep.stop();
-    await Promise.race([this.#working, pause(this.#deps.timers, CLOSE_MS_MAX)]);
-  }
-
-  /** Does what is due. @throws where the database does not answer */
-  work(): Promise<void> {
-    const working = this.#work();
-    this.#working = working.catch(() => undefined);
-    return working;
-  }
-
-  async #work(): Promise<void> {
-    const { clock, timers } = this.#deps;
-    while (!this.#closed && this.#deps.isReady()) {
-      const began = clock.monotonic();
-      if (!(await this.#step())) return;
-      await pause(timers, clock.monotonic() - began);
+/** Whether there was something to do. */
+function step(deps: AlertLooksDeps): Promise<boolean> {
+  const { sql, log, look } = deps;
+  return sql.begin(async (transaction) => {
+    const owed = await takeOwedLook(transaction);
+    if (owed === null) return false;
+    const { id, customerId } = owed;
+    const { past, last } =
+      customerId === null
+        ? await nextCustomers(transaction, owed)
+        : { past: [customerId], last: null };
+    try {
+      await lookAll(look, past, owed);
+      await noteLook(transaction, id, last);
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable))
+        log.error({ err: error }, 'an alert is looked at later');
+      await postponeLook(transaction, id);
     }
-  }
+    return true;
+  });
+}
 
-  /** Whether there was something to do. */
-  #step(): Promise<boolean> {
-    const { sql, log } = this.#deps;
-    return sql.begin(async (transaction) => {
-      const owed = await takeOwedLook(transaction);
-      if (owed === null) return false;
-      const { id, customerId } = owed;
-      const { past, last } =
-        customerId === null
-          ? await nextCustomers(transaction, owed)
-          : { past: [customerId], last: null };
-      try {
-        await this.#lookAll(past, owed);
-        await noteLook(transaction, id, last);
-      } catch (error) {
-        if (!(error instanceof LedgerUnavailable))
-          log.error({ err: error }, 'an alert is looked at later');
-        await postponeLook(transaction, id);
-      }
-      return true;
-    });
-  }
-
-  async #lookAll(customerIds: readonly string[], owed: OwedLook): Promise<void> {
-    const { id: alertId, meter, customerId } = owed;
-    const look = { alertId, meter, isOwn: customerId !== null };
-    const waiting = [...customerIds];
-    const next = async (): Promise<void> => {
-      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-        await this.#deps.look(id, look);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
-  }
+async function lookAll(
+  look: AlertLooksDeps['look'],
+  customerIds: readonly string[],
+  { id: alertId, meter, customerId }: OwedLook,
+): Promise<void> {
+  const waiting = [...customerIds];
+  const next = async (): Promise<void> => {
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      await look(id, { alertId, meter, isOwn: customerId !== null });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
 }

@@ -8,9 +8,9 @@
 // long as it took: nothing waits for it, and it takes half of a processor at most. What is not
 // folded yet is read from the deltas, so a folder that is late makes reading slower and no answer
 // wrong. Where the database is away it goes on afterwards. After close() no step begins.
-import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
+import type { Clock, Timers } from '../../ledger/ports.ts';
 import { isFull, type Waiting } from '../records/usage-bins.ts';
-import { Sweep } from '../platform/background/sweep.ts';
+import { BackgroundWork, inSteps } from '../platform/background/background-work.ts';
 
 const EVERY_MS = 1000;
 /** How long a delta waits for others. */
@@ -18,7 +18,7 @@ const WAIT_MS = 20_000;
 /** A step that is under way when the service closes. */
 const CLOSE_MS_MAX = 5000;
 
-export type UsageFolderDeps = {
+type UsageFolderDeps = {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly timers: Timers;
   readonly log: { error(fields: object, message: string): void };
@@ -29,60 +29,25 @@ export type UsageFolderDeps = {
   readonly backfill: () => Promise<'read' | 'waits' | 'whole'>;
 };
 
-export class UsageFolder {
-  readonly #deps: UsageFolderDeps;
-  readonly #sweep: Sweep;
-  #working: Promise<void> = Promise.resolve();
-  #isWhole = false;
-  #closed = false;
-
-  constructor(deps: UsageFolderDeps) {
-    this.#deps = deps;
-    this.#sweep = new Sweep({
-      timers: deps.timers,
-      everyMs: EVERY_MS,
-      work: () => this.work(),
-      failed: (error) => {
-        if (!this.#closed) deps.log.error({ err: error }, 'usage is folded later');
-      },
-    });
-  }
-
-  start(): void {
-    this.#sweep.start();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#sweep.stop();
-    await Promise.race([this.#working, pause(this.#deps.timers, CLOSE_MS_MAX)]);
-  }
-
-  /** Folds what is due. @throws where the database does not answer */
-  work(): Promise<void> {
-    const working = this.#work();
-    this.#working = working.catch(() => undefined);
-    return working;
-  }
-
-  async #work(): Promise<void> {
-    const { clock, timers } = this.#deps;
-    while (!this.#closed) {
-      const began = clock.monotonic();
-      const isMore = await this.#step();
-      if (!isMore) return;
-      await pause(timers, clock.monotonic() - began);
-    }
-  }
-
+/** Not begun. */
+export function usageFolder(deps: UsageFolderDeps): BackgroundWork {
+  const { waiting, fold, backfill, timers, log } = deps;
+  let isWhole = false;
   /** Whether there may be more to do at once. */
-  async #step(): Promise<boolean> {
-    const { waiting, fold, backfill } = this.#deps;
+  const step = async (isOver: () => boolean): Promise<boolean> => {
     const waits = await waiting();
     const folded = isFull(waits) || waits.oldestMs >= WAIT_MS ? await fold() : 0;
-    if (this.#isWhole || this.#closed) return folded > 0;
+    if (isWhole || isOver()) return folded > 0;
     const found = await backfill();
-    this.#isWhole = found === 'whole';
+    isWhole = found === 'whole';
     return folded > 0 || found === 'read';
-  }
+  };
+  return new BackgroundWork({
+    timers,
+    log,
+    failed: 'usage is folded later',
+    everyMs: EVERY_MS,
+    closeMsMax: CLOSE_MS_MAX,
+    work: ({ isOver }) => inSteps(deps, isOver, () => step(isOver)),
+  });
 }

@@ -4,8 +4,8 @@
 // another account has its turn.
 // Holds: nothing waits for a run. No connection to the database is held while a processor is asked,
 // and each question ends by itself. After close() no page begins.
-import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
-import { Sweep } from '../platform/background/sweep.ts';
+import type { Clock, Timers } from '../../ledger/ports.ts';
+import { BackgroundWork, type Round } from '../platform/background/background-work.ts';
 import { beginRun, claimRun, listAccountsToReconcile } from '../records/reconciliation-runs.ts';
 import { carryOn, FIRST_STEP, type RunDeps } from './run.ts';
 
@@ -24,73 +24,47 @@ const OVERLAP_MS = 3_600_000;
 /** A page that is being read when the service closes. */
 const CLOSE_MS_MAX = 1000;
 
-export type ReconcilerDeps = RunDeps & {
+type ReconcilerDeps = RunDeps & {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly timers: Timers;
 };
 
-export class Reconciler {
-  readonly #deps: ReconcilerDeps;
-  readonly #sweep: Sweep;
-  #working: Promise<void> = Promise.resolve();
-  #closed = false;
+/** Not begun. */
+export function reconciler(deps: ReconcilerDeps): BackgroundWork {
+  const { timers, log } = deps;
+  return new BackgroundWork({
+    timers,
+    log,
+    failed: 'reconciliation is left for later',
+    everyMs: SWEEP_MS,
+    closeMsMax: CLOSE_MS_MAX,
+    work: (round) => work(deps, round),
+  });
+}
 
-  constructor(deps: ReconcilerDeps) {
-    this.#deps = deps;
-    this.#sweep = new Sweep({
-      timers: deps.timers,
-      everyMs: SWEEP_MS,
-      work: () => this.work(),
-      failed: (error) => this.#warn(error),
-    });
+async function work(deps: ReconcilerDeps, round: Round): Promise<void> {
+  const { sql, ids, clock } = deps;
+  const now = clock.now();
+  const night = new Date(lastNight(now));
+  for (const accountId of await listAccountsToReconcile(sql, { before: night })) {
+    await beginRun(sql, { id: ids.next(), accountId, since: null, ...windowOf(now, MARGIN_MS) });
   }
+  await Promise.all(Array.from({ length: LANES }, () => lane(deps, round)));
+}
 
-  start(): void {
-    this.#sweep.start();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#sweep.stop();
-    await Promise.race([this.#working, pause(this.#deps.timers, CLOSE_MS_MAX)]);
-  }
-
-  /** Does what is due. @throws where the database does not answer */
-  work(): Promise<void> {
-    const working = this.#work();
-    this.#working = working.catch(() => undefined);
-    return working;
-  }
-
-  async #work(): Promise<void> {
-    const { sql, ids, clock } = this.#deps;
-    const now = clock.now();
-    const night = new Date(lastNight(now));
-    for (const accountId of await listAccountsToReconcile(sql, { before: night })) {
-      await beginRun(sql, { id: ids.next(), accountId, since: null, ...windowOf(now, MARGIN_MS) });
+async function lane(deps: ReconcilerDeps, { isOver, report }: Round): Promise<void> {
+  const { sql, ids, clock } = deps;
+  while (!isOver()) {
+    const holder = ids.next();
+    const run = await claimRun(sql, { holder });
+    if (run === null) return;
+    const until = clock.monotonic() + SLICE_MS;
+    try {
+      await carryOn(deps, { run, holder, isOver: () => isOver() || clock.monotonic() > until });
+    } catch (error) {
+      // Of this account: the others go on.
+      report(error);
     }
-    await Promise.all(Array.from({ length: LANES }, () => this.#lane()));
-  }
-
-  async #lane(): Promise<void> {
-    const { sql, ids, clock } = this.#deps;
-    while (!this.#closed) {
-      const holder = ids.next();
-      const run = await claimRun(sql, { holder });
-      if (run === null) return;
-      const until = clock.monotonic() + SLICE_MS;
-      const isOver = () => this.#closed || clock.monotonic() > until;
-      try {
-        await carryOn(this.#deps, { run, holder, isOver });
-      } catch (error) {
-        // Of this account: the others go on.
-        this.#warn(error);
-      }
-    }
-  }
-
-  #warn(error: unknown): void {
-    if (!this.#closed) this.#deps.log.error({ err: error }, 'reconciliation is left for later');
   }
 }
 

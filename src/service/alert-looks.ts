@@ -1,6 +1,6 @@
 // Customers that may be past a new alert, looked at beside the service.
 import type { Ledger } from '../../ledger/ledger.ts';
-import { AlertLooks } from '../metering/alert-looks.ts';
+import { alertLooks } from '../metering/alert-looks.ts';
 import { clock, timers } from '../platform/clock.ts';
 import { openPool } from '../platform/postgres/postgres.ts';
 import type { ServiceOptions } from './options.ts';
@@ -9,9 +9,9 @@ import type { ServiceOptions } from './options.ts';
 export function openAlertLooks(
   { databaseUrl, log }: ServiceOptions,
   ledger: Ledger,
-): Pick<AlertLooks, 'close'> {
+): { close(): Promise<void> } {
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'tollhouse alerts' });
-  const looks = new AlertLooks({
+  const looks = alertLooks({
     sql,
     clock,
     timers,

@@ -13,7 +13,7 @@ import { ids } from '../platform/ids.ts';
 import type { Late } from '../platform/late.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
-import type { Reconciler } from '../reconciliation/reconciler.ts';
+import type { BackgroundWork } from '../platform/background/background-work.ts';
 import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
@@ -35,7 +35,7 @@ export type Business = {
   readonly subscriptions: Subscriptions;
   readonly topUps: TopUps;
   readonly testClocks: TestClocks;
-  readonly reconciler: Reconciler;
+  readonly reconciler: BackgroundWork;
 } & Banks &
   Connected;
 

@@ -1,10 +1,11 @@
 // The reconciliation of connected accounts, each night.
 import type { Payments } from '../payments/payments.ts';
+import type { BackgroundWork } from '../platform/background/background-work.ts';
 import { clock, timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import { ids } from '../platform/ids.ts';
 import { booksOpener } from '../reconciliation/open.ts';
-import { Reconciler } from '../reconciliation/reconciler.ts';
+import { reconciler } from '../reconciliation/reconciler.ts';
 import type { Mend } from '../reconciliation/check.ts';
 import type { Connections } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
@@ -14,10 +15,10 @@ export function openReconciliation(
   { settings, log }: ServiceOptions,
   { sql }: Connections,
   { secrets, payments }: { readonly secrets: Secrets; readonly payments: Payments },
-): Reconciler {
+): BackgroundWork {
   const { stripeApiUrl: apiUrl = null } = settings;
   const booksOf = booksOpener({ secrets, apiUrl });
-  const reconciler = new Reconciler({
+  const nightly = reconciler({
     sql,
     ids,
     clock,
@@ -26,8 +27,8 @@ export function openReconciliation(
     booksOf,
     mend: mendBy(payments),
   });
-  reconciler.start();
-  return reconciler;
+  nightly.start();
+  return nightly;
 }
 
 /** How our side learns what it does not know. */

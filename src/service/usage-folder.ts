@@ -1,15 +1,15 @@
 // Usage over time, folded beside the service.
 import { backfillUsage } from '../database/usage-backfill.ts';
-import { UsageFolder } from '../metering/usage-folder.ts';
+import { usageFolder } from '../metering/usage-folder.ts';
 import { clock, timers } from '../platform/clock.ts';
 import { openPool } from '../platform/postgres/postgres.ts';
 import { deltasWaiting, foldDeltas } from '../records/usage-bins.ts';
 import type { ServiceOptions } from './options.ts';
 
 /** Begins to fold. */
-export function openUsageFolder({ databaseUrl, log }: ServiceOptions): Pick<UsageFolder, 'close'> {
+export function openUsageFolder({ databaseUrl, log }: ServiceOptions): { close(): Promise<void> } {
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'tollhouse usage' });
-  const folder = new UsageFolder({
+  const folder = usageFolder({
     clock,
     timers,
     log,

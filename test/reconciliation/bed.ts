@@ -7,7 +7,8 @@ import { ids } from '../../src/platform/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { stripeClient } from '../../src/processors/stripe/client.ts';
 import { booksOpener } from '../../src/reconciliation/open.ts';
-import { Reconciler } from '../../src/reconciliation/reconciler.ts';
+import type { BackgroundWork } from '../../src/platform/background/background-work.ts';
+import { reconciler } from '../../src/reconciliation/reconciler.ts';
 import { mendBy } from '../../src/service/reconciliation.ts';
 import type { Call } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -125,9 +126,9 @@ export class Bed {
   }
 
   /** A node's reconciler, by a clock that is ahead. */
-  reconciler(aheadMs = AHEAD_MS): Reconciler {
+  reconciler(aheadMs = AHEAD_MS): BackgroundWork {
     const { sql } = this.shop.server;
-    return new Reconciler({
+    return reconciler({
       sql,
       ids,
       timers,
@@ -142,9 +143,9 @@ export class Bed {
   }
 
   /** A night after the last one, in which each account is reconciled to its end. */
-  async night(reconciler = this.reconciler()): Promise<void> {
+  async night(node = this.reconciler()): Promise<void> {
     await this.dayPasses();
-    await this.untilReconciled(reconciler);
+    await this.untilReconciled(node);
   }
 
   /** Accounts and runs are a day older: neither Stripe's clock nor ours can go on without the other. */
@@ -156,11 +157,11 @@ export class Bed {
         until = until - interval '1 day', ours_since = ours_since - interval '1 day', ours_until = ours_until - interval '1 day'`;
   }
 
-  async untilReconciled(reconciler: Reconciler): Promise<void> {
+  async untilReconciled(node: BackgroundWork): Promise<void> {
     await until('reconciled', async () => {
       await this.shop.server
         .sql`update reconciliation_runs set next_at = now() where finished_at is null`;
-      await reconciler.work();
+      await node.work();
       const open = await this.shop.server
         .sql`select from reconciliation_runs where finished_at is null`;
       return open.length === 0;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import { audit } from '../../src/database/audit.ts';
-import { UsageFolder } from '../../src/metering/usage-folder.ts';
+import { usageFolder } from '../../src/metering/usage-folder.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { deltasWaiting, foldDeltas, isFull, type Waiting } from '../../src/records/usage-bins.ts';
@@ -225,7 +225,7 @@ test('a folder goes on after the database was away, and ends with close()', asyn
       cancel();
     };
   };
-  const folder = new UsageFolder({
+  const folder = usageFolder({
     clock: { monotonic: () => 0 },
     timers: { ...timers, after: (ms, task) => underWay(ms, task) },
     log: { error: () => void (errors += 1) },

@@ -7,10 +7,10 @@ import { LARGEST_CALLS, prepareLargestCalls, sendAsItIs } from './largest-calls.
 import { moveIn, notice } from './neighbour.ts';
 import { openStand, type Stand } from './stand.ts';
 
-const ATTACK_MS = 3000;
+const ATTACK_MS = 2000;
 /** On a slow machine the neighbour may wait this many times as long as without an attack. */
 const CALM_TIMES_MAX = 5;
-const CALM_MS = 1000;
+const CALM_MS = 500;
 
 describe.each([1, 3])('%d nodes', (nodes) => {
   let stand: Stand;

@@ -10,7 +10,7 @@ import { openStand, type Stand } from './stand.ts';
 const METERS = 10;
 const EVENTS = 500;
 const CUSTOMERS = 500;
-const ATTACK_MS = 6000;
+const ATTACK_MS = 4000;
 
 const VALUE = 'v'.repeat(480);
 /** For each event: with its name and punctuation a pair has at most 500 bytes. */

@@ -59,6 +59,7 @@ export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}${BRAND_S
   .card .big { font-size: 1.5rem; font-weight: 650; font-variant-numeric: tabular-nums; }
   .facts { grid-template-columns: minmax(8rem, auto) 1fr; }
   .facts dd { text-align: start; }
+  .facts + .scroll, .facts + .empty, form.stack + .button { margin-top: .75rem; }
   .badge { display: inline-block; padding: .05rem .6rem; border: 1px solid; border-radius: 2rem; font-size: .84rem; font-weight: 600; color: var(--accent); }
   td .badge { white-space: nowrap; }
   .badge.wait { color: var(--warn); }

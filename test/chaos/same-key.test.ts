@@ -47,8 +47,11 @@ async function everybody(key: string, path: string, body: object): Promise<strin
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    if (response.status === 409) {
-      expect(JSON.parse(text).error.type).toBe('idempotency_in_progress');
+    // A machine that is too busy to answer in time says so.
+    if (response.status === 409 || response.status === 503) {
+      expect(['idempotency_in_progress', 'service_unavailable']).toContain(
+        JSON.parse(text).error.type,
+      );
       expect(response.headers.get('retry-after')).toBe('1');
     } else {
       answers.push(`${response.status} ${text}`);
@@ -97,7 +100,7 @@ test.each(OPERATIONS)(
       await service.kill();
       await service.restart();
       const restarted = await everybody(what, path(), body());
-      expect(new Set([...first, ...flushed, ...restarted]).size).toBe(1);
+      expect([...new Set([...first, ...flushed, ...restarted])]).toEqual([first[0]!]);
       expect(first[0]).toStartWith(`${status} `);
       expect(await count()).toBe(known);
       expect(await wrongBooks(sql)).toEqual([]);

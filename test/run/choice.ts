@@ -102,7 +102,9 @@ function suitesOf(mode: Mode, graph: Graph): readonly Suite[] {
   const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
   const short = all.filter((file) => !file.endsWith(LONG));
   if (mode.kind === 'long') return longOf(all);
-  const suite = { files: filesOf(mode, { all, short, graph }), workers: PROCESSORS };
+  // A file that is named is run by itself, so that nothing but it can make it fail.
+  const flags = mode.kind === 'paths' ? [] : LOADED_ONCE;
+  const suite = { files: filesOf(mode, { all, short, graph }), workers: PROCESSORS, flags };
   return [isByStripe() ? withoutSandboxOnly(suite) : suite];
 }
 

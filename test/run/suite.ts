@@ -8,8 +8,8 @@ import { ROOT } from './graph.ts';
 export const PROCESSORS = availableParallelism();
 
 /**
- * For files that ran by themselves in the short run. Each worker loads the program once, not for
- * each file. What a start that fails leaves open stays open for the files after it.
+ * Each worker loads the program once, not for each file. What a start that fails leaves open stays
+ * open for the files after it, and what measures its own memory cannot be among them.
  */
 export const LOADED_ONCE: readonly string[] = ['--no-isolate'];
 

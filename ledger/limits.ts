@@ -70,9 +70,8 @@ export const PRICES_PER_PRODUCT_MAX = 200;
 /** Tags of one object, and custom fields of one object. */
 export const ANNOTATIONS_PER_OBJECT_MAX = 50;
 
-/** Members of one list of a pool's costs, and lists that a pool ever has: nodes have them in memory. */
+/** Members of one list of a pool's costs. */
 export const CREDIT_COSTS_MAX = 50;
-export const CREDIT_COST_LISTS_MAX = 1000;
 
 /** Alerts of one meter for every customer, and for one customer: a decision looks at all of them. */
 export const ALERTS_PER_METER_MAX = 20;

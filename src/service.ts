@@ -28,7 +28,7 @@ import { openRateLimiter } from './platform/redis/rate-limit.ts';
 import { openRedis } from './platform/redis/redis.ts';
 import { recordAddresses } from './records/installation.ts';
 import { listAlertsForAll } from './records/alerts.ts';
-import { listPools } from './records/credit-costs.ts';
+import { listCountedPools, listLaterLists, listMembers } from './records/credit-costs.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { findSealedProcessorKey } from './records/processor-accounts.ts';
 import { findSealedSecondFactor } from './records/second-factors.ts';
@@ -241,7 +241,12 @@ async function openAsked({
   const heard = { changes, timers };
   const [alerts, pools] = await Promise.all([
     openAlertBook({ ...heard, list: (organisationId) => listAlertsForAll(sql, organisationId) }),
-    openPoolBook({ ...heard, list: (organisationId) => listPools(sql, organisationId) }),
+    openPoolBook({
+      ...heard,
+      pools: (organisationId) => listCountedPools(sql, organisationId),
+      listsAfter: (known, limit) => listLaterLists(sql, known, limit),
+      meters: (meterIds) => listMembers(sql, meterIds),
+    }),
   ]);
   return {
     wants: (tenant, type) => listeners.wants(tenant, type),

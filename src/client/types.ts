@@ -14,8 +14,9 @@ export type Operations = {
    * one pool at most, former lists included, and is no pool itself. The decimals of a cost and
    * those of its feature are together at most those of the pool. What products give of the
    * pool and of its features has the same `resetInterval`, and a usage price belongs on the
-   * pool: what does not go together is 409, whichever comes last. A pool has at most 50 costs,
-   * and 1,000 lists of them ever (409).
+   * pool: what does not go together is 409, whichever comes last. A pool has at most 50 costs.
+   * How many lists of them an organisation has, former ones too, is bounded
+   * (`LIMIT_CREDIT_COST_LISTS`): 409.
    */
   createMeter: { args: [params: MeterCreate]; answer: Meter };
   /** List meters, newest first */

@@ -5,14 +5,15 @@
 // has the lock (`lockCreditCosts`).
 import { parseQuantity } from '../../ledger/kernel/quantity.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import { CREDIT_COST_LISTS_MAX } from '../../ledger/limits.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
+import type { Bounds } from '../platform/bounds.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import {
   type Candidate,
   type CreditCost,
   findDisagreement,
   findLastList,
+  findRoomForList,
   findPoolOfMember,
   listCandidates,
   type NewList,
@@ -48,9 +49,14 @@ export type JudgedCosts =
 export async function judgeCosts(
   sql: Transaction,
   scope: Tenant,
-  asked: { readonly pool: ToBe; readonly given: readonly GivenCost[]; readonly now: number },
+  asked: {
+    readonly pool: ToBe;
+    readonly given: readonly GivenCost[];
+    readonly bounds: Bounds;
+    readonly now: number;
+  },
 ): Promise<JudgedCosts> {
-  const { pool, given, now } = asked;
+  const { pool, given, bounds, now } = asked;
   const inForce = pool.creditCosts ?? [];
   if (given.length === 0 && inForce.length === 0) return same(inForce);
   const fault = await faultOfPool(sql, pool);
@@ -82,16 +88,15 @@ export async function judgeCosts(
   const archived = members.find(({ isActive }) => !isActive);
   if (archived !== undefined) return { kind: 'costs_unknown', featureKey: archived.slug };
 
-  const last = await findLastList(sql, pool.id);
-  const number = (last?.number ?? 0) + 1;
-  if (number > CREDIT_COST_LISTS_MAX) {
-    return conflict(`a pool has at most ${CREDIT_COST_LISTS_MAX} lists of costs, former ones too`);
-  }
+  const full = await findRoomForList(sql, scope, bounds);
+  if (full !== null) return conflict(full.message);
   const meterIds = members.map(({ id }) => id);
   const { reset, priced } = await findDisagreement(sql, { poolId: pool.id, meterIds });
   if (priced !== null)
     return conflict(`usage of "${priced}" is sold: archive its usage prices first`);
   if (reset !== null) return conflict(otherReset(reset).message);
+  const last = await findLastList(sql, pool.id);
+  const number = (last?.number ?? 0) + 1;
   // Clocks of nodes differ a little: a later list begins no earlier.
   const since = pool.creditCosts === null ? 0 : Math.max(now, last?.since.getTime() ?? 0);
   const listed = members.map(({ id, rate }) => ({ meterId: id, rate }));

@@ -4,7 +4,8 @@
 // Called for each usage, without a promise. The routes publish a change
 // (src/platform/postgres/changes.ts), so the next usage sees it on every node.
 // Holds: what an organisation has is read again as a whole when some of it changes, and nothing is
-// kept of organisations without any. While this process may miss changes, what it knows stays.
+// kept of organisations without any. While this process may miss changes, what it knows stays. No
+// process serves before it has read once: without its pools usage would not be paid for.
 import type { Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 
@@ -35,6 +36,7 @@ export type BookSource<T> = Pick<Options<T>, 'changes' | 'timers'> & {
   readonly list: (organisationId: string | null) => Promise<readonly T[]>;
 };
 
+/** @throws where it cannot be read now */
 export async function openMeterBook<T>(options: Options<T>): Promise<MeterBook<T>> {
   const book = new Book(options);
   options.changes.subscribe(book);
@@ -50,6 +52,7 @@ class Book<T> implements MeterBook<T>, Subscriber {
   /** What is to be read again; null: everything. */
   #stale = new Set<string | null>();
   #reading: Promise<void> | null = null;
+  #isRead = false;
 
   constructor(options: Options<T>) {
     this.#options = options;
@@ -67,7 +70,7 @@ class Book<T> implements MeterBook<T>, Subscriber {
     this.#refreshSoon(null);
   }
 
-  /** Resolves when all that was committed before counts here. Never rejects. */
+  /** Resolves when all that was committed before counts here. Rejects only before it was read once. */
   refresh(organisationId: string | null): Promise<void> {
     this.#stale.add(organisationId);
     this.#reading ??= this.#read().finally(() => (this.#reading = null));
@@ -88,7 +91,9 @@ class Book<T> implements MeterBook<T>, Subscriber {
       for (const organisationId of asked) {
         try {
           this.#replace(organisationId, await list(organisationId));
-        } catch {
+          this.#isRead ||= organisationId === null;
+        } catch (error) {
+          if (!this.#isRead) throw error;
           // Without changes coming in this is not asked either; `reset` follows when they come again.
           if (changes.trusted) timers.after(RETRY_MS, () => this.#refreshSoon(organisationId));
         }

@@ -80,19 +80,23 @@ async function change(
     patch,
     fixed,
     costs,
+    bounds,
     now,
   }: {
     readonly there: MeterRecord;
     readonly patch: MeterPatch;
     readonly fixed: Partial<Fixed>;
     readonly costs: Costs;
+    readonly bounds: Bounds;
     readonly now: number;
   },
 ): Promise<PutMeter> {
   const fields = differing(there, fixed);
   if (fields.length > 0) return { kind: 'fixed', fields };
   const judged =
-    costs === undefined ? null : await judgeCosts(sql, scope, { pool: there, given: costs, now });
+    costs === undefined
+      ? null
+      : await judgeCosts(sql, scope, { pool: there, given: costs, bounds, now });
   if (judged !== null && judged.kind !== 'good') return judged;
   const isAnother = judged !== null && judged.list !== null;
   if (!isAnother && differing(there, patch).length === 0) return { kind: 'there', meter: there };

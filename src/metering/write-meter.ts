@@ -28,8 +28,8 @@ export async function makeMeter(
     readonly now: number;
   },
 ): Promise<MeterRecord | 'slug_taken' | Full | RefusedCosts> {
-  const { meter, costs = [], now } = options;
-  const asked = { pool: { ...meter, creditCosts: null }, given: costs, now };
+  const { meter, costs = [], bounds, now } = options;
+  const asked = { pool: { ...meter, creditCosts: null }, given: costs, bounds, now };
   const judged = await judgeCosts(sql, scope, asked);
   if (judged.kind !== 'good') {
     // A call that is repeated finds its meter, whose members are taken.
@@ -50,12 +50,13 @@ export async function patchMeter(
     readonly meter: MeterRecord;
     readonly patch: MeterPatch;
     readonly costs: Costs;
+    readonly bounds: Bounds;
     readonly now: number;
   },
 ): Promise<MeterRecord | RefusedCosts | null> {
-  const { meter, patch, costs, now } = options;
+  const { meter, patch, costs, bounds, now } = options;
   if (costs !== undefined) {
-    const judged = await judgeCosts(sql, scope, { pool: meter, given: costs, now });
+    const judged = await judgeCosts(sql, scope, { pool: meter, given: costs, bounds, now });
     if (judged.kind !== 'good') return judged;
     if (judged.list !== null) await insertList(sql, scope, judged.list);
   }

@@ -33,6 +33,9 @@ export const BOUNDS = {
   meters:                  { variable: 'LIMIT_METERS', byDefault: 1000, whose: 'an organisation', what: 'meters' },
   metersPerEventName:      { variable: 'LIMIT_METERS_PER_EVENT_NAME', byDefault: METERS_PER_EVENT_MAX, atMost: METERS_PER_EVENT_MAX,
                              whose: 'an event name', what: 'meters' },
+  /** Nodes have them in memory, with up to 50 members each. */
+  creditCostLists:         { variable: 'LIMIT_CREDIT_COST_LISTS', byDefault: 1000, whose: 'an organisation',
+                             what: 'lists of credit costs, former ones too' },
   products:                { variable: 'LIMIT_PRODUCTS', byDefault: 10_000, whose: 'an organisation', what: 'products, archived ones too' },
   pricesPerProduct:        { variable: 'LIMIT_PRICES_PER_PRODUCT', byDefault: PRICES_PER_PRODUCT_MAX, atMost: PRICES_PER_PRODUCT_MAX,
                              whose: 'a product', what: 'prices, archived ones too' },

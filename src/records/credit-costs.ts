@@ -5,13 +5,12 @@
 // the first. A member of any list counts as one, for customers whose period began with that list.
 // Does not: judge (`src/metering/credit-costs.ts`). The lists of a deleted pool stay as they were
 // and count no more.
-import { must } from '../../ledger/kernel/assert.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
-import type { Member, Pool, PoolCosts } from '../../ledger/metering/pool.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import { ownerOfScope } from './capacity.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
+import { findRoom, ownerOfScope } from './capacity.ts';
 import { type JoinedMeter, joinedMeter, meterOf } from './joined-meter.ts';
 
 /** One of a list, as a meter is read with it. */
@@ -85,6 +84,21 @@ export async function findLastList(
   return row ?? null;
 }
 
+/** null where one more list may be made. Those of deleted pools do not count. */
+export async function findRoomForList(
+  sql: Transaction,
+  scope: Tenant,
+  bounds: Bounds,
+): Promise<Full | null> {
+  const { organisationId, mode } = scope;
+  return findRoom(sql, bounds, {
+    bound: 'creditCostLists',
+    owner: ownerOfScope(scope),
+    rows: sql`credit_cost_lists l join meters p on p.id = l.pool_id
+      where p.organisation_id = ${organisationId} and p.mode = ${mode} and p.deleted_at is null`,
+  });
+}
+
 export type NewList = {
   readonly poolId: string;
   readonly number: number;
@@ -141,53 +155,52 @@ export async function findOtherReset(
   return row?.slug ?? null;
 }
 
-type ListRow = {
+/** A pool that is not deleted, and how many lists it has had. */
+export type CountedPool = { readonly meter: Meter; readonly lists: number };
+
+/** Of one organisation, or of all. */
+export async function listCountedPools(
+  sql: Executor,
+  organisationId: string | null,
+): Promise<readonly CountedPool[]> {
+  const owned = organisationId === null ? sql`` : sql`and m.organisation_id = ${organisationId}`;
+  const rows = await sql<(JoinedMeter & { lists: number })[]>`
+    select ${joinedMeter(sql)}, l.lists
+    from meters m
+    cross join lateral (select max(number) as lists from credit_cost_lists where pool_id = m.id) l
+    where l.lists is not null and m.deleted_at is null ${owned}`;
+  return rows.map((row) => ({ meter: meterOf(row), lists: row.lists }));
+}
+
+/** One list of a pool, as it is stored. */
+export type StoredList = {
   readonly poolId: string;
   readonly since: Date;
   /** The id and the rate of each member. */
   readonly members: readonly (readonly [meterId: string, rate: string])[];
 };
 
-/**
- * Of one organisation, or of all. A list is one row: a pool may have a thousand of fifty members.
- * Lists are read before meters, so that each meter of a list is found.
- */
-export async function listPools(
+/** The next lists of each pool after its first `known`, in their order; at most `limit`. */
+export async function listLaterLists(
   sql: Executor,
-  organisationId: string | null,
-): Promise<readonly Pool[]> {
-  const owned = (meter: 'p' | 'm') =>
-    organisationId === null ? sql`` : sql`and ${sql(meter)}.organisation_id = ${organisationId}`;
-  const lists = await sql<ListRow[]>`
+  pools: readonly { readonly poolId: string; readonly known: number }[],
+  limit: number,
+): Promise<readonly StoredList[]> {
+  return sql<StoredList[]>`
     select l.pool_id as "poolId", l.since, coalesce((
       select jsonb_agg(jsonb_build_array(c.meter_id, c.rate::text) order by c.position)
       from credit_costs c where c.pool_id = l.pool_id and c.number = l.number), '[]') as members
-    from credit_cost_lists l join meters p on p.id = l.pool_id
-    where p.deleted_at is null ${owned('p')}
-    order by l.pool_id, l.number`;
-  const rows = await sql<JoinedMeter[]>`
-    select ${joinedMeter(sql)} from meters m
-    where (exists (select from credit_cost_lists l where l.pool_id = m.id)
-      or exists (select from credit_costs c where c.meter_id = m.id)) ${owned('m')}`;
-  const meters = new Map(rows.map((row) => [row.meter_id, meterOf(row)]));
-  const meterWith = (id: string): Meter => must(meters.get(id), 'a meter of a list is there');
-  return [...Map.groupBy(lists, ({ poolId }) => poolId)].map(([poolId, of]) => ({
-    meter: meterWith(poolId),
-    costs: costsOf(of, meterWith),
-  }));
+    from unnest(${pools.map(({ poolId }) => poolId)}::uuid[], ${pools.map(({ known }) => known)}::integer[]) k (id, known)
+    join credit_cost_lists l on l.pool_id = k.id and l.number > k.known
+    order by l.pool_id, l.number limit ${limit}`;
 }
 
-/** What a member costs in many lists is in memory once. */
-function costsOf(lists: readonly ListRow[], meterWith: (id: string) => Meter): PoolCosts[] {
-  const known = new Map<string, Member>();
-  const memberFor = (meterId: string, digits: string): Member => {
-    const name = `${meterId} ${digits}`;
-    const member = known.get(name) ?? { meter: meterWith(meterId), rate: BigInt(digits) };
-    known.set(name, member);
-    return member;
-  };
-  return lists.map(({ since, members }) => ({
-    since: since.getTime(),
-    members: new Map(members.map(([meterId, rate]) => [meterId, memberFor(meterId, rate)])),
-  }));
+/** Deleted ones too. */
+export async function listMembers(
+  sql: Executor,
+  meterIds: readonly string[],
+): Promise<readonly Meter[]> {
+  const rows = await sql<JoinedMeter[]>`
+    select ${joinedMeter(sql)} from meters m where m.id = any(${[...meterIds]}::uuid[])`;
+  return rows.map(meterOf);
 }

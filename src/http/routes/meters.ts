@@ -65,7 +65,8 @@ const CREATE = {
     'Only meters that sum are pools, and they pay for meters that sum or count. A feature is in one pool at most, former lists ' +
       'included, and is no pool itself. The decimals of a cost and those of its feature are together at most those of the pool. What ' +
       'products give of the pool and of its features has the same `reset_interval`, and a usage price belongs on the pool: what does ' +
-      'not go together is 409, whichever comes last. A pool has at most 50 costs, and 1,000 lists of them ever (409).',
+      'not go together is 409, whichever comes last. A pool has at most 50 costs. How many lists of them an ' +
+      'organisation has, former ones too, is bounded (`LIMIT_CREDIT_COST_LISTS`): 409.',
   ].join('\n\n'),
   tag,
   body: MeterCreate,
@@ -193,14 +194,16 @@ function readMeter({ edge, sql }: MeterRoutesDeps): Route {
   });
 }
 
-function changeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
+function changeMeter({ edge, sql, orgClock, changes, settings }: MeterRoutesDeps): Route {
+  const { bounds } = settings;
   return edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
     const response = await sql.begin(async (transaction) => {
       const costs = toGivenCosts(body);
       if (costs !== undefined) await lockCreditCosts(transaction, principal);
       const meter = await find(transaction, principal, id);
       if (meter === null) return notFound();
-      const change = { meter, patch: toMeterPatch(body), costs, now: orgClock.now(principal) };
+      const now = orgClock.now(principal);
+      const change = { meter, patch: toMeterPatch(body), costs, bounds, now };
       const changed = await patchMeter(transaction, principal, change);
       if (changed === null) return notFound();
       if ('kind' in changed) return respond(refusedCosts(changed));

@@ -112,17 +112,6 @@ test('DELETE of a member, of a former one too; and of a pool that is given', asy
   expect((await server.call('DELETE', `/meters/${of}`)).status).toBe(409);
 });
 
-test('more lists than a pool may have', async () => {
-  const { of, member } = await pool();
-  await server.sql`
-    insert into credit_cost_lists (pool_id, number, since)
-    select id, n, '2020-01-01' from meters, generate_series(3, 999) n where slug = ${of}`;
-  expect((await patch(server, of, [cost(member, '7')])).status).toBe(200);
-  const message = 'a pool has at most 1000 lists of costs, former ones too';
-  expectConflict(await patch(server, of, [cost(member, '8')]), message);
-  expect((await patch(server, of, [cost(member, '7')])).status).toBe(200);
-});
-
 const sorted = (replies: readonly Reply[]) =>
   replies.map(({ status }) => status).sort((a, b) => a - b);
 
@@ -175,4 +164,34 @@ test('a pool that was granted once is not deleted', async () => {
   const { status, json } = await server.call('DELETE', `/meters/${of}`);
   expect([status, json.error.type]).toEqual([409, 'conflict']);
   expect((await server.call('DELETE', `/meters/${member}`)).status).toBe(409);
+});
+
+// Last: no list is left.
+test('more lists than an organisation may have', async () => {
+  const { of, member } = await pool();
+  const other = await pool();
+  await features(server, 'free');
+  // With those of the tests before; all but two.
+  await server.sql`
+    insert into credit_cost_lists (pool_id, number, since)
+    select id, n, '2020-01-01' from meters, generate_series(3, 1000 - (
+      select count(*)::int from credit_cost_lists l join meters p on p.id = l.pool_id where p.deleted_at is null)) n
+    where slug = ${of}`;
+  const message =
+    'an organisation has at most 1000 lists of credit costs, former ones too (LIMIT_CREDIT_COST_LISTS)';
+  const again = ['7', '8', '9', '10'].map((each) => patch(server, of, [cost(member, each)]));
+  const replies = await Promise.all(again);
+  expect(sorted(replies)).toEqual([200, 200, 409, 409]);
+  for (const one of replies) if (one.status !== 200) expectConflict(one, message);
+  const credit_costs = [cost('free')];
+  expectConflict(await post(server, 'one-more', { credit_costs }), message);
+  const put = { body: { aggregation: 'sum', credit_costs } };
+  expectConflict(await server.call('PUT', `/meters/one-more`, put), message);
+  expectConflict(await server.call('PUT', `/meters/${other.of}`, put), message);
+  const [{ json }] = replies.filter(({ status }) => status === 200) as [Reply];
+  expect(json.credit_costs).toHaveLength(1);
+  // What is in force asks for no list, and deleted pools have none.
+  expect((await patch(server, other.of, [cost(other.member)])).status).toBe(200);
+  expect((await server.call('DELETE', `/meters/${other.of}`)).status).toBe(204);
+  expect((await post(server, 'one-more', { credit_costs })).status).toBe(201);
 });

@@ -2,9 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Meter } from '../../../ledger/metering/meter.ts';
 import type { Pool, PoolOf } from '../../../ledger/metering/pool.ts';
-import { openPoolBook } from '../../../src/metering/pool-book.ts';
+import { openPoolBook, type PoolSource } from '../../../src/metering/pool-book.ts';
 import { timers } from '../../../src/platform/clock.ts';
-import { listPools } from '../../../src/records/credit-costs.ts';
+import {
+  listCountedPools,
+  listLaterLists,
+  listMembers,
+} from '../../../src/records/credit-costs.ts';
 import { findMeter } from '../../../src/records/meters.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -15,18 +19,24 @@ let poolOf: PoolOf;
 let reads = 0;
 let isAway = false;
 
-const open = async () => {
-  const { of } = await openPoolBook({
-    changes: server.changes,
-    timers,
-    list(organisationId) {
-      reads += 1;
-      if (isAway) return Promise.reject(new Error('away'));
-      return listPools(server.sql, organisationId);
-    },
-  });
-  return of;
-};
+/** `readAtOnce`: how many lists each statement has read. */
+const source = (readAtOnce: number[]): PoolSource => ({
+  changes: server.changes,
+  timers,
+  pools(organisationId) {
+    reads += 1;
+    if (isAway) return Promise.reject(new Error('away'));
+    return listCountedPools(server.sql, organisationId);
+  },
+  async listsAfter(pools, limit) {
+    const lists = await listLaterLists(server.sql, pools, limit);
+    readAtOnce.push(lists.length);
+    return lists;
+  },
+  meters: (meterIds) => listMembers(server.sql, meterIds),
+});
+
+const open = async (readAtOnce: number[] = []) => (await openPoolBook(source(readAtOnce))).of;
 
 beforeAll(async () => {
   server = await startServer();
@@ -104,4 +114,38 @@ test('what it knows stays while it cannot be read, and it is read again', async 
   const before = reads;
   await until('it is read again', () => rates(poolOf(member))?.length === 2);
   expect(reads).toBeGreaterThan(before);
+});
+
+test('a list is read once, and no statement reads all of them', async () => {
+  await features(server, 'f', 'g');
+  await make(server, 'long', { credit_costs: [cost('f')] });
+  await server.sql`
+    insert into credit_cost_lists (pool_id, number, since)
+    select id, n, '2020-01-01' from meters, generate_series(2, 250) n where slug = 'long'`;
+  await server.sql`
+    insert into credit_costs (pool_id, number, position, meter_id, rate)
+    select pool_id, n, 1, meter_id, n from credit_costs join meters p on p.id = pool_id, generate_series(2, 250) n
+    where p.slug = 'long'`;
+  const member = await meter('f');
+  const readAtOnce: number[] = [];
+  const isPaidBy = await open(readAtOnce);
+  const asked = Array.from({ length: 249 }, (_, n) => [BigInt(n + 2)]);
+  expect(rates(isPaidBy(member))).toEqual([[1_000_000_000n], ...asked]);
+  // The first time with those of the pools of the tests before.
+  expect(readAtOnce.slice(0, 2)).toEqual([100, 100]);
+  expect(readAtOnce).toHaveLength(3);
+  readAtOnce.length = 0;
+  await patch(server, 'long', [cost('g', '7')]);
+  await make(server, 'plain-too');
+  const all = [[1_000_000_000n], ...asked, [7_000_000_000n]];
+  expect(rates(isPaidBy(member))).toEqual(all);
+  expect(isPaidBy(await meter('g'))).toBe(isPaidBy(member));
+  expect(readAtOnce).toEqual([1]);
+  expect(rates(poolOf(member))).toEqual(all);
+});
+
+test('what cannot be read once is not opened', async () => {
+  isAway = true;
+  expect(await open().then(() => 'opened', String)).toContain('away');
+  isAway = false;
 });

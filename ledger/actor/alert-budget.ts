@@ -3,14 +3,17 @@ import { quiet } from '../metering/credits.ts';
 import type { MeterContext } from '../metering/meter-draft.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Meter } from '../metering/meter.ts';
-import { ALERT_EVENTS_PER_UNIT_MAX } from '../limits.ts';
+import { ALERT_EVENTS_PER_UNIT_MAX, ALERTS_PER_METER_MAX } from '../limits.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import { NotOwner } from './own-slots.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 
+/** Together they tell about as much as a unit may, in one flush. */
+const LOOKS_AT_ONCE = ALERT_EVENTS_PER_UNIT_MAX / (2 * ALERTS_PER_METER_MAX);
+
 /**
  * The alerts that one unit of many usages may fire. Beyond it they stay as they are, and the
- * customers are looked at after the unit, each by itself. Lives for one decision of the unit.
+ * customers are looked at after the unit, each by itself and some at once. Lives for one decision of the unit.
  */
 export class AlertBudget {
   #told = 0;
@@ -37,7 +40,11 @@ export class AlertBudget {
 
   /** Looks at whom the unit left out. Who has moved, or cannot be written now, fires with its next usage. */
   async lookAtRest({ executor }: OwnershipSession): Promise<void> {
-    for (const { customerId, meter } of this.#left.values()) {
+    const waiting = [...this.#left.values()];
+    const lookOn = async (): Promise<void> => {
+      const next = waiting.pop();
+      if (next === undefined) return;
+      const { customerId, meter } = next;
       try {
         await executor.decideOnMeter(customerId, meter, (context, state) => ({
           outcome: null,
@@ -46,6 +53,8 @@ export class AlertBudget {
       } catch (error) {
         if (!(error instanceof NotOwner || error instanceof LedgerUnavailable)) throw error;
       }
-    }
+      return lookOn();
+    };
+    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookOn));
   }
 }

@@ -316,10 +316,10 @@ export type Operations = {
    * webhook endpoint names them or has `*`.
    *
    * An alert never changes: delete it and make another. The same one again, with this type and
-   * threshold for the same customer or for each, is 409 `conflict`. How many a feature has for
-   * each customer, and a customer of its own, is bounded (`LIMIT_ALERTS_…`); beyond it 409
-   * `conflict`. With its meter an alert is deleted. What products give as a boolean feature
-   * has no alerts: 400.
+   * threshold for the same customer or for each, is 409 `conflict`. How many a feature and an
+   * organisation have for each customer, and a customer of its own, is bounded
+   * (`LIMIT_ALERTS_…`); beyond it 409 `conflict`. With its meter an alert is deleted. What
+   * products give as a boolean feature has no alerts: 400.
    */
   createAlert: { args: [params: AlertCreate]; answer: Alert };
   /** List alerts, newest first */

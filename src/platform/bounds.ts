@@ -59,6 +59,9 @@ export const BOUNDS = {
   grantsPerCustomerMeter:  { variable: 'LIMIT_GRANTS_PER_CUSTOMER_METER', byDefault: GRANTS_LIVE_MAX, atMost: GRANTS_LIVE_MAX,
                              whose: 'a customer', what: 'live and scheduled grants of one feature' },
   subscriptionsPerCustomer: { variable: 'LIMIT_SUBSCRIPTIONS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'live subscriptions' },
+  /** Nodes have them in memory. */
+  alertsForAll:            { variable: 'LIMIT_ALERTS', byDefault: 1000, whose: 'an organisation', what: 'alerts for each customer' },
+  alertsPerCustomer:       { variable: 'LIMIT_ALERTS_PER_CUSTOMER', byDefault: 1000, whose: 'a customer', what: 'alerts of its own' },
   alertsPerMeter:          { variable: 'LIMIT_ALERTS_PER_METER', byDefault: ALERTS_PER_METER_MAX, atMost: ALERTS_PER_METER_MAX,
                              whose: 'a feature', what: 'alerts for each customer' },
   alertsPerCustomerMeter:  { variable: 'LIMIT_ALERTS_PER_CUSTOMER_METER', byDefault: ALERTS_PER_METER_MAX, atMost: ALERTS_PER_METER_MAX,

@@ -9,7 +9,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import { findRoom } from './capacity.ts';
+import { findRoom, ownerOfScope } from './capacity.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';
 
@@ -62,24 +62,32 @@ export async function insertAlert(
     select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
   if (kept.length === 0) return 'meter_deleted';
   if (await isBoolean(sql, meter.id)) return 'boolean';
-  const own = sql`alerts where meter_id = ${meter.id} and deleted_at is null
-    and customer_id is not distinct from ${customerId} and (type, threshold) <> (${type}, ${threshold})`;
+  const isForAll = customerId === null;
   // The same one is a conflict, even where there is no room.
-  const full = await findRoom(sql, bounds, {
-    bound: customerId === null ? 'alertsPerMeter' : 'alertsPerCustomerMeter',
-    owner: `${meter.id} ${customerId ?? ''}`,
-    rows: own,
-  });
+  const whose = isForAll ? sql`customer_id is null` : sql`customer_id = ${customerId}`;
+  const others = sql`alerts where deleted_at is null and ${whose}
+    and (meter_id, type, threshold) <> (${meter.id}, ${type}, ${threshold})`;
+  const full =
+    (await findRoom(sql, bounds, {
+      bound: isForAll ? 'alertsPerMeter' : 'alertsPerCustomerMeter',
+      owner: `${meter.id} ${customerId ?? ''}`,
+      rows: sql`${others} and meter_id = ${meter.id}`,
+    })) ??
+    (await findRoom(sql, bounds, {
+      bound: isForAll ? 'alertsForAll' : 'alertsPerCustomer',
+      owner: customerId ?? ownerOfScope(scope),
+      rows: sql`${others} and ${inScope(sql, scope)}`,
+    }));
   if (full !== null) return full;
   const createdAt = new Date(now);
-  const lookAfter = customerId === null ? KNOWN_AFTER_MS : LEFT_BEHIND_MS;
+  const lookAfter = isForAll ? KNOWN_AFTER_MS : LEFT_BEHIND_MS;
   const made = await sql`
     insert into alerts (id, organisation_id, mode, meter_id, customer_id, type, threshold, created_at, look_at)
     values (${id}, ${scope.organisationId}, ${scope.mode}, ${meter.id}, ${customerId}, ${type}, ${threshold}, ${createdAt},
       now() + ${lookAfter} * interval '1 millisecond')
     on conflict do nothing returning id`;
   if (made.length === 0) return 'taken';
-  if (customerId === null) await notifyChange(sql, 'alert', scope.organisationId);
+  if (isForAll) await notifyChange(sql, 'alert', scope.organisationId);
   return { ...alert, createdAt };
 }
 

@@ -59,7 +59,7 @@ const CREATE = {
     '`initial: true`: the one customer before this answer, of each customer within a minute. Both events are written only where a ' +
     'webhook endpoint names them or has `*`.\n\n' +
     'An alert never changes: delete it and make another. The same one again, with this type and threshold for the same customer ' +
-    'or for each, is 409 `conflict`. How many a feature has for each customer, and a customer of its own, is bounded ' +
+    'or for each, is 409 `conflict`. How many a feature and an organisation have for each customer, and a customer of its own, is bounded ' +
     '(`LIMIT_ALERTS_…`); beyond it 409 `conflict`. With its meter an alert is deleted. What products give as a boolean feature ' +
     'has no alerts: 400.',
   tag,

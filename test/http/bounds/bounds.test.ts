@@ -16,7 +16,13 @@ const bounds = Object.freeze(
 
 let server: TestServer;
 beforeAll(async () => {
-  const wider = { meters: 2 * MAX, usagePricesPerProduct: 3 * MAX, usagePricesInUse: 2 * MAX };
+  const wider = {
+    meters: 2 * MAX,
+    usagePricesPerProduct: 3 * MAX,
+    usagePricesInUse: 2 * MAX,
+    alertsForAll: 2 * MAX,
+    alertsPerCustomer: 2 * MAX,
+  };
   server = await startServer({ settings: { bounds: { ...bounds, ...wider } } });
 });
 afterAll(() => server.stop());
@@ -56,14 +62,19 @@ const PER_UNIT = { currency: 'USD', model: 'per_unit', unit_amount: '0.002' };
 const archivingOf = ({ product_id, id }: Reply['json']) =>
   `/products/${product_id}/usage-prices/${id}/archive`;
 
-/** Adds to one product, for meters g0 to g15. */
-async function usagePricing(): Promise<(body: object) => Promise<Reply>> {
+/** g0 to g15. */
+async function someMeters(): Promise<void> {
   await noMeters();
-  const id = await aProduct();
   await server.sql`
     insert into meters (id, organisation_id, mode, slug, name, event_name, aggregation, scale, metadata, status, created_at, updated_at)
     select gen_random_uuid(), ${server.organisation.id}, 'test', 'g' || n, 'x', 'e' || n, 'sum', 6, '{}', 'active', now(), now()
     from generate_series(0, 15) n`;
+}
+
+/** Adds to one product, for `someMeters`. */
+async function usagePricing(): Promise<(body: object) => Promise<Reply>> {
+  await someMeters();
+  const id = await aProduct();
   return (body) => server.call('POST', `/products/${id}/usage-prices`, { body });
 }
 
@@ -232,6 +243,24 @@ const CASES: Readonly<
       await post('/meters', { slug: 'watched' });
       const of = { feature_key: 'watched', customer_id: await aCustomer(), type: 'remaining' };
       return call('/alerts', (n) => ({ ...of, threshold: n }));
+    },
+    remove: ({ json }) => server.call('DELETE', `/alerts/${json.id}`),
+  },
+  alertsForAll: {
+    max: 2 * MAX,
+    async open() {
+      await someMeters();
+      await server.sql`delete from alerts`;
+      return call('/alerts', (n) => ({ feature_key: `g${n}`, type: 'usage', threshold: 1 }));
+    },
+    remove: ({ json }) => server.call('DELETE', `/alerts/${json.id}`),
+  },
+  alertsPerCustomer: {
+    max: 2 * MAX,
+    async open() {
+      await someMeters();
+      const of = { customer_id: await aCustomer(), type: 'remaining', threshold: 1 };
+      return call('/alerts', (n) => ({ feature_key: `g${n}`, ...of }));
     },
     remove: ({ json }) => server.call('DELETE', `/alerts/${json.id}`),
   },

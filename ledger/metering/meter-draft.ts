@@ -23,10 +23,10 @@ import type {
 import type { Pool } from './pool.ts';
 import { promised } from './promised.ts';
 import {
-  type Part,
+  paidBetween,
   paidByGrant,
-  paidFor,
   type Reservation,
+  unpaid,
   withReservation,
 } from './reservation.ts';
 import type { Ids } from '../ports.ts';
@@ -278,23 +278,16 @@ export class MeterDraft {
     if (current.reserved > 0n) this.#payForReservations();
   }
 
+  /** One burn for all of them: there may be as many as there are grants. */
   #payForReservations(): void {
-    const { reservations, current } = this.state;
-    for (const one of reservations) {
-      const due = one.amount - paidFor(one);
-      if (one.accountId !== current.accountId || due === 0n) continue;
-      const before = this.state.grants;
-      const { grants, rest } = burn(before, due);
-      // Nothing is left for the others either.
-      if (rest === due) return;
-      const parts: Part[] = grants.flatMap((grant, index) => {
-        const amount = grant.used - (before[index]?.used ?? 0n);
-        const { id, renewsAt } = grant;
-        return amount === 0n ? [] : [{ grantId: id, amount, renewsAt, spent: false }];
-      });
-      this.#burned(grants);
-      this.putReservation({ ...one, parts: [...one.parts, ...parts] });
-    }
+    const { reservations, current, grants: before } = this.state;
+    const { grants } = burn(before, unpaid(reservations, current));
+    const paid = paidBetween(before, grants, { reservations, accountId: current.accountId });
+    if (paid.size === 0) return;
+    this.#burned(grants);
+    this.#reservations ??= new Map();
+    for (const [id, one] of paid) this.#reservations.set(id, one);
+    this.state = { ...this.state, reservations: reservations.map((one) => paid.get(one.id) ?? one) };
   }
 
   #burned(grants: readonly Grant[]): void {

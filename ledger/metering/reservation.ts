@@ -94,6 +94,39 @@ export function unpaid(
   return sum;
 }
 
+/**
+ * What grants have burned between two states is for what no grant pays for yet of the reservations of
+ * a period, in their order. Returns those that more is paid for, by id.
+ */
+export function paidBetween(
+  before: readonly Grant[],
+  after: readonly Grant[],
+  of: { readonly reservations: readonly Reservation[]; readonly accountId: string },
+): ReadonlyMap<string, Reservation> {
+  const paid = new Map<string, Reservation>();
+  let index = 0;
+  let burned = 0n;
+  for (const one of of.reservations) {
+    let due = one.accountId === of.accountId ? one.amount - paidFor(one) : 0n;
+    const parts: Part[] = [];
+    while (due > 0n) {
+      const grant = after[index];
+      if (grant === undefined) break;
+      const rest = grant.used - (before[index]?.used ?? 0n) - burned;
+      const amount = rest < due ? rest : due;
+      const { id: grantId, renewsAt } = grant;
+      if (amount > 0n) parts.push({ grantId, amount, renewsAt, spent: false });
+      due -= amount;
+      burned += amount;
+      if (amount < rest) continue;
+      index += 1;
+      burned = 0n;
+    }
+    if (parts.length > 0) paid.set(one.id, { ...one, parts: [...one.parts, ...parts] });
+  }
+  return paid;
+}
+
 /** What each grant has in its `used` of open reservations. */
 export function paidByGrant({
   grants,

@@ -83,3 +83,25 @@ test('a change of a meter beside a pool with all the lists that it may have', as
     return change({ credit_costs: members.map((one) => ({ ...one, cost: String(cost) })) });
   });
 }, 60_000);
+
+test('a grant beside as many grants and reservations as there may be', async () => {
+  const post = async (path: string, body: object) => {
+    const reply = await server.call('POST', path, { body });
+    expect([reply.status, reply.text]).toEqual([201, reply.text]);
+    return reply;
+  };
+  const all = (count: number, one: (n: number) => Promise<unknown>) =>
+    Promise.all(Array.from({ length: count }, (_, n) => one(n)));
+  const of = { feature_key: 'held', external_customer_id: 'holder' };
+  await post('/meters', { slug: 'held' });
+  await post('/customers', { external_customer_id: 'holder' });
+  const grant = () => post('/customers/holder/grants', { feature_key: 'held', amount: 2 });
+  const hold = () => post('/reservations', { ...of, amount: 1 });
+  for (let n = 0; n < 10; n += 1) await all(n === 9 ? 90 : 100, grant);
+  for (let n = 0; n < 10; n += 1) await all(100, hold);
+  // The first one pays for all that is held.
+  const { turn } = await longestTurn(grant);
+  console.log(`a grant, ${Math.round(turn)} ms`);
+  expect(turn).toBeLessThan(2 * STRETCH_MS_MAX);
+  await expectShort('another grant', 201, grant);
+}, 60_000);

@@ -11,6 +11,7 @@ import type { Settings } from '../../config.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { AutoTopup, AutoTopupPut, AutoTopups, fromTopUp, toTopUp } from '../wire/auto-topups.ts';
+import { slugFault } from '../wire/meters.ts';
 import { findByReference } from './metering.ts';
 
 export type AutoTopupRoutesDeps = {
@@ -96,7 +97,7 @@ function putRoute(deps: AutoTopupRoutesDeps): Route {
   return edge.organisation(PUT, async ({ principal, params: { id, feature_key: key }, body }) => {
     const found = await findByReference(ledger, principal, id);
     if (found === null) return noCustomer();
-    const meter = await meters.bySlug(principal, key);
+    const meter = await meterNamed(meters, principal, key);
     if (meter === null) return noFeature();
     if (meter.aggregation !== 'sum' && meter.aggregation !== 'count') {
       return refuseInvalid([{ path: ['feature_key'], message: 'is not of a sum or count meter' }]);
@@ -123,7 +124,7 @@ function readRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id, feature_key: key } }) => {
     const found = await findByReference(ledger, principal, id);
     if (found === null) return noCustomer();
-    const meter = await meters.bySlug(principal, key);
+    const meter = await meterNamed(meters, principal, key);
     if (meter === null) return noFeature();
     const topUp = await topUpOf(ledger, found, meter.id);
     return topUp === null ? noTopUp() : Response.json(fromTopUp({ meter, topUp }, found.customer));
@@ -146,12 +147,16 @@ function removeRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
   return edge.organisation(REMOVE, async ({ principal, params: { id, feature_key: key } }) => {
     const found = await findByReference(ledger, principal, id);
     if (found === null) return noCustomer();
-    const meter = await meters.bySlug(principal, key);
+    const meter = await meterNamed(meters, principal, key);
     if (meter === null) return noFeature();
     await ledger.topUps.change(found.id, meter.id, { kind: 'remove' });
     return new Response(null, { status: 204 });
   });
 }
+
+/** A path may hold what no slug does, a NUL character too. */
+const meterNamed = async (meters: MeterCatalogue, scope: Tenant, key: string) =>
+  slugFault(key) === null ? meters.bySlug(scope, key) : null;
 
 async function topUpOf(ledger: Ledger, { id }: Found, meterId: string): Promise<SetTopUp | null> {
   const all = await ledger.topUps.of(id);

@@ -118,7 +118,9 @@ test('a customer, a feature and a price that are not there, or are of another mo
   ]);
   for (const method of ['GET', 'DELETE']) {
     expect((await topped.call(method, { ...subject, customer: UNKNOWN })).status).toBe(404);
-    expect((await topped.call(method, { ...subject, feature: 'nothing' })).status).toBe(404);
+    for (const feature of ['nothing', '%00', '%EF%BF%BF']) {
+      expect((await topped.call(method, { ...subject, feature })).status).toBe(404);
+    }
   }
   expect((await topped.call('GET', subject)).status).toBe(404);
   const key = topped.server.other.testKey;

@@ -65,7 +65,7 @@ test('a suspended one says what to do, and another card does it', async () => {
 test("what is not the customer's is not there", async () => {
   const [mine, other] = [await topped.subject(), await topped.subject()];
   await topped.put(other);
-  for (const feature of [mine.feature, other.feature, 'nothing']) {
+  for (const feature of [mine.feature, other.feature, 'nothing', '%00']) {
     const { status, json } = await mine.portal.post(`auto-topups/${feature}`, { enabled: false });
     expect([status, json.error.type]).toEqual([404, 'not_found']);
   }

@@ -236,6 +236,20 @@ export async function listExistingMeters(
   return new Set(rows.map((row) => row.id));
 }
 
+/**
+ * Which of these meters are not deleted, once the calls that delete one of them now have ended. None
+ * is deleted until the transaction ends.
+ */
+export async function keepMeters(
+  sql: Executor,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    select id from meters where id = any(${[...ids]}::uuid[]) and deleted_at is null order by id for key share`;
+  return new Set(rows.map((row) => row.id));
+}
+
 /** Newest first, at most 1000: what an event may have fed. */
 export async function listMeterIds(sql: Executor, scope: Tenant): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

@@ -4,6 +4,7 @@ import type { OrgClock } from '../../ledger/ports.ts';
 import type { TopUpOrder } from '../../ledger/topups/order.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { Processor, Processors } from '../processors/processor.ts';
+import { keepMeters } from '../records/meters.ts';
 import { findPaymentMethods } from '../records/payment-methods.ts';
 import { insertPayments, type NewPayment, newPayment } from '../records/payments.ts';
 import { findProductOfPrice } from '../records/products.ts';
@@ -40,6 +41,11 @@ export async function executeOwed(
       subscriptionId: null,
     })),
   );
+  // A meter may be deleted at the moment at which a top-up of it is put.
+  const kept = await keepMeters(
+    sql,
+    owed.flatMap(({ followup }) => (followup.kind === 'method_stored' ? [] : [followup.meterId])),
+  );
   const payments: { scope: Tenant; payment: NewPayment }[] = [];
   const told: PendingTold[] = [];
   for (const [index, one] of owed.entries()) {
@@ -51,7 +57,7 @@ export async function executeOwed(
     }
     const method = methods[index] ?? null;
     const processor = method === null ? null : processors.named(scope, method.processor);
-    if (processor === null) {
+    if (processor === null || !kept.has(followup.meterId)) {
       const { meterId, paymentId } = followup;
       told.push({ ...to, kind: 'no_method', meterId, paymentId });
       continue;

@@ -5,6 +5,7 @@ import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
+import { keepMeters } from '../../records/meters.ts';
 import { billingPolicyOf } from '../../records/organisations.ts';
 import { findProductOfPrice, type PriceRecord } from '../../records/products.ts';
 import type { Settings } from '../../config.ts';
@@ -113,6 +114,11 @@ function putRoute(deps: AutoTopupRoutesDeps): Route {
     const { zone } = await billingPolicyOf(sql, principal);
     const settings = { ...wanted, priceId, productId };
     const topUp = await ledger.topUps.put(found.id, meter, { settings, zone });
+    // A call that deletes the meter at the same time has seen no top-up of it.
+    if (!(await keepMeters(sql, [meter.id])).has(meter.id)) {
+      await ledger.topUps.change(found.id, meter.id, { kind: 'remove' });
+      return noFeature();
+    }
     if (topUp === 'too_many_meters') {
       return refuse('conflict', new Full('metersPerCustomer', metersPerCustomer).message);
     }

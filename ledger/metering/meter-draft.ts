@@ -287,7 +287,10 @@ export class MeterDraft {
     this.#burned(grants);
     this.#reservations ??= new Map();
     for (const [id, one] of paid) this.#reservations.set(id, one);
-    this.state = { ...this.state, reservations: reservations.map((one) => paid.get(one.id) ?? one) };
+    this.state = {
+      ...this.state,
+      reservations: reservations.map((one) => paid.get(one.id) ?? one),
+    };
   }
 
   #burned(grants: readonly Grant[]): void {

@@ -142,14 +142,14 @@ export type Operations = {
   /**
    * Get the automatic top-up of a feature
    *
-   * 404 without one.
+   * Of an archived feature too. 404 without one.
    */
   getAutoTopup: { args: [id: string, featureKey: string]; answer: AutoTopup };
   /**
    * Remove the automatic top-up of a feature
    *
-   * Also where there is none. A charge under way is not called back: it is granted when it is
-   * captured.
+   * Also where there is none, and of an archived feature. A charge under way is not called
+   * back: it is granted when it is captured.
    */
   deleteAutoTopup: { args: [id: string, featureKey: string]; answer: void };
   /**

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Found, Ledger } from '../../../ledger/ledger.ts';
-import type { SetTopUp } from '../../../ledger/ledger.ts';
+import type { CustomerTopUp } from '../../../ledger/ledger.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -52,7 +52,7 @@ const PUT = {
 const READ = {
   operationId: 'getAutoTopup',
   summary: 'Get the automatic top-up of a feature',
-  description: '404 without one.',
+  description: 'Of an archived feature too. 404 without one.',
   tag,
   params,
   answers: { 200: AutoTopup },
@@ -73,7 +73,7 @@ const REMOVE = {
   operationId: 'deleteAutoTopup',
   summary: 'Remove the automatic top-up of a feature',
   description:
-    'Also where there is none. A charge under way is not called back: it is granted when it is captured.',
+    'Also where there is none, and of an archived feature. A charge under way is not called back: it is granted when it is captured.',
   tag,
   params,
   answers: { 204: null },
@@ -105,8 +105,8 @@ function putRoute(deps: AutoTopupRoutesDeps): Route {
     }
     const wanted = toTopUp(body, meter);
     if ('issues' in wanted) return refuseInvalid(wanted.issues);
-    const current = await topUpOf(ledger, found, meter.id);
-    const isAgreed = current?.settings.priceId === body.price_id.toLowerCase();
+    const current = await setTopUp(ledger, found, key);
+    const isAgreed = current?.topUp.settings.priceId === body.price_id.toLowerCase();
     const price = await priceOf(sql, principal, { priceId: body.price_id, isAgreed });
     if (price === null) return refuse('not_found', 'no such price');
     if ('path' in price) return refuseInvalid([price]);
@@ -130,10 +130,10 @@ function readRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id, feature_key: key } }) => {
     const found = await findByReference(ledger, principal, id);
     if (found === null) return noCustomer();
+    const set = await setTopUp(ledger, found, key);
+    if (set !== null) return Response.json(fromTopUp(set, found.customer));
     const meter = await meterNamed(meters, principal, key);
-    if (meter === null) return noFeature();
-    const topUp = await topUpOf(ledger, found, meter.id);
-    return topUp === null ? noTopUp() : Response.json(fromTopUp({ meter, topUp }, found.customer));
+    return meter === null ? noFeature() : noTopUp();
   });
 }
 
@@ -153,7 +153,8 @@ function removeRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
   return edge.organisation(REMOVE, async ({ principal, params: { id, feature_key: key } }) => {
     const found = await findByReference(ledger, principal, id);
     if (found === null) return noCustomer();
-    const meter = await meterNamed(meters, principal, key);
+    const set = await setTopUp(ledger, found, key);
+    const meter = set?.meter ?? (await meterNamed(meters, principal, key));
     if (meter === null) return noFeature();
     await ledger.topUps.change(found.id, meter.id, { kind: 'remove' });
     return new Response(null, { status: 204 });
@@ -164,9 +165,10 @@ function removeRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
 const meterNamed = async (meters: MeterCatalogue, scope: Tenant, key: string) =>
   slugFault(key) === null ? meters.bySlug(scope, key) : null;
 
-async function topUpOf(ledger: Ledger, { id }: Found, meterId: string): Promise<SetTopUp | null> {
+/** Of an archived meter too: it is there until it is removed. */
+async function setTopUp(ledger: Ledger, { id }: Found, key: string): Promise<CustomerTopUp | null> {
   const all = await ledger.topUps.of(id);
-  return all.find(({ meter }) => meter.id === meterId)?.topUp ?? null;
+  return all.find(({ meter }) => meter.slug === key) ?? null;
 }
 
 /** null where there is none. One that was agreed to may have been archived since. */

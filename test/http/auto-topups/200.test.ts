@@ -48,6 +48,20 @@ test('it is put, read, listed, replaced and removed, by either name of the custo
   expect(await topped.payments(subject)).toEqual([]);
 });
 
+test('of an archived feature it is read and removed, and no other is put', async () => {
+  const subject = await topped.subject();
+  const { feature } = subject;
+  const put = await topped.put(subject);
+  const archived = { body: { status: 'archived' } };
+  expect((await topped.server.call('PATCH', `/meters/${feature}`, archived)).status).toBe(200);
+  const body = { enabled: false, threshold: 1, amount: 1, price_id: subject.priceId };
+  expect((await topped.call('PUT', subject, body)).status).toBe(404);
+  expect(await topped.get(subject)).toEqual(put);
+  expect((await topped.call('DELETE', subject)).status).toBe(204);
+  expect((await topped.call('GET', subject)).status).toBe(404);
+  expect((await topped.call('DELETE', subject)).status).toBe(404);
+});
+
 test('below the threshold it is charged once, and granted with a grant of its own', async () => {
   const subject = await topped.subject();
   await topped.put(subject);

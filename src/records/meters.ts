@@ -24,6 +24,8 @@ export type UsageMeter = Meter & {
   readonly eventName: string;
   readonly valueProperty: string | null;
   readonly uniqueProperty: string | null;
+  /** Of a pool: the list in force. */
+  readonly creditCosts: readonly CreditCost[];
 };
 
 export type MeterRecord = UsageMeter & {
@@ -32,8 +34,6 @@ export type MeterRecord = UsageMeter & {
   readonly unit: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly status: MeterStatus;
-  /** Of a pool: the list in force. */
-  readonly creditCosts: readonly CreditCost[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };

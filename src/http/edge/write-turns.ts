@@ -21,10 +21,7 @@ const lane = new Lane({
 });
 
 /** @throws Unavailable where the tenant has too many of them under way */
-export async function writeInTurn(
-  tenant: string,
-  write: () => Promise<Response>,
-): Promise<Response> {
+export async function writeInTurn<T>(tenant: string, write: () => Promise<T>): Promise<T> {
   const done = await lane.run(tenant, write);
   if (done === 'no_place') throw new Unavailable('too many writes of this caller at once');
   return done;

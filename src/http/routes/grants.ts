@@ -1,11 +1,14 @@
 import { Elysia } from 'elysia';
+import type { Ledger } from '../../../ledger/ledger.ts';
 import type { Grant as LedgerGrant } from '../../../ledger/metering/grants.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type GrantRecord, findGrant } from '../../records/grants.ts';
-import type { UsageMeter } from '../../records/meters.ts';
+import { keepMeters, type UsageMeter } from '../../records/meters.ts';
+import { type OrganisationPrincipal, tenantOf } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import { writeInTurn } from '../edge/write-turns.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { listRoute } from './live-grants.ts';
 import {
@@ -72,7 +75,10 @@ function createRoute(deps: GrantRoutesDeps): Route {
     // now.
     const grant = grantOf(body, { id, now: earlier?.createdAt.getTime() ?? now, meter });
     if ('issues' in grant) return refuseInvalid(grant.issues);
-    const outcome = await ledger.grant(customer, meter, grant);
+    const give = () => ledger.grant(customer, meter, grant);
+    const isPool = meter.creditCosts.length > 0;
+    const outcome = await (isPool ? whileKept(sql, principal, meter.id, give) : give());
+    if (outcome === null) return notFound('feature');
     switch (outcome.kind) {
       case 'granted':
       case 'duplicate':
@@ -102,6 +108,26 @@ function createRoute(deps: GrantRoutesDeps): Route {
     const created = stored.effectiveAt.getTime() <= stored.createdAt.getTime();
     return Response.json(fromGrant({ ...first, started: created }), { status: 201, ...REPLAYED });
   });
+}
+
+type Granted = Awaited<ReturnType<Ledger['grant']>>;
+
+/**
+ * A pool is not deleted while it is granted: whoever deletes it sees the grant then, or is seen. What
+ * a pool has begun to pay for goes on with it. null where it is deleted.
+ */
+function whileKept(
+  sql: Sql,
+  principal: OrganisationPrincipal,
+  meterId: string,
+  give: () => Promise<Granted>,
+): Promise<Granted | null> {
+  return writeInTurn(tenantOf(principal), () =>
+    sql.begin(async (transaction) => {
+      const kept = await keepMeters(transaction, [meterId]);
+      return kept.has(meterId) ? give() : null;
+    }),
+  );
 }
 
 const OTHER_RESET =

@@ -2,7 +2,7 @@ import { decideLook } from '../metering/alert-look.ts';
 import { quiet } from '../metering/credits.ts';
 import type { MeterContext } from '../metering/meter-draft.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
-import type { Meter } from '../metering/meter.ts';
+import type { Meter, MeterState } from '../metering/meter.ts';
 import { ALERT_EVENTS_PER_UNIT_MAX, ALERTS_PER_METER_MAX } from '../limits.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import { NotOwner } from './own-slots.ts';
@@ -11,25 +11,41 @@ import type { OwnershipSession } from './ownership-session.ts';
 /** Together they tell about as much as a unit may, in one flush. */
 const LOOKS_AT_ONCE = ALERT_EVENTS_PER_UNIT_MAX / (2 * ALERTS_PER_METER_MAX);
 
+type Left = {
+  readonly customerId: string;
+  readonly meter: Meter;
+  /** The state before the first usage of the unit that was left out. */
+  readonly before: MeterState;
+};
+
 /**
  * The alerts that one unit of many usages may fire. Beyond it they stay as they are, and the
- * customers are looked at after the unit, each by itself and some at once. Lives for one decision of the unit.
+ * customers are looked at after the unit, each by itself and some at once. Lives for one decision of
+ * the unit.
  */
 export class AlertBudget {
   #told = 0;
-  readonly #left = new Map<string, { readonly customerId: string; readonly meter: Meter }>();
+  readonly #left = new Map<string, Left>();
 
-  /** The context in which the next usage of the unit is decided. */
-  contextOf(context: MeterContext): MeterContext {
+  /** The context in which the next usage of the unit is decided on `state`. */
+  contextOf(context: MeterContext, state: MeterState): MeterContext {
     if (this.#told < ALERT_EVENTS_PER_UNIT_MAX) return context;
     const payer = context.credits?.payer ?? null;
-    const silenced = [context, ...(payer === null ? [] : [payer.context])].filter(
-      ({ alerts }) => alerts !== null,
-    );
-    for (const { customer, meter } of silenced) {
-      this.#left.set(`${customer.id} ${meter.id}`, { customerId: customer.id, meter });
+    const isLeft = [
+      this.#leave(context, () => state),
+      payer !== null && this.#leave(payer.context, () => payer.now()),
+    ];
+    return isLeft.includes(true) ? quiet(context) : context;
+  }
+
+  /** Whether there are alerts to look at afterwards. */
+  #leave({ customer, meter, alerts }: MeterContext, before: () => MeterState): boolean {
+    if (alerts === null) return false;
+    const key = `${customer.id} ${meter.id}`;
+    if (!this.#left.has(key)) {
+      this.#left.set(key, { customerId: customer.id, meter, before: before() });
     }
-    return silenced.length === 0 ? context : quiet(context);
+    return true;
   }
 
   count(effects: MeterEffects | null): void {
@@ -44,11 +60,11 @@ export class AlertBudget {
     const lookOn = async (): Promise<void> => {
       const next = waiting.pop();
       if (next === undefined) return;
-      const { customerId, meter } = next;
+      const { customerId, meter, before } = next;
       try {
         await executor.decideOnMeter(customerId, meter, (context, state) => ({
           outcome: null,
-          effects: decideLook(context, state),
+          effects: decideLook(context, state, before),
         }));
       } catch (error) {
         if (!(error instanceof NotOwner || error instanceof LedgerUnavailable)) throw error;

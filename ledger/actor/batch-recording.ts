@@ -287,8 +287,8 @@ function decideItem(
   alerts: AlertBudget,
 ) {
   if (!contexts.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
-  const context = alerts.contextOf(contexts.ofMeter(actor, meter));
   const state = contexts.stateOf(actor, meter);
+  const context = alerts.contextOf(contexts.ofMeter(actor, meter), state);
   // The metadata of an event are written with its first meter only.
   const usage = { ...request, id, metadata: head === null ? request.metadata : null };
   const part = missing(context, state, usage, actor.seen);

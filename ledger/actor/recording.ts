@@ -156,8 +156,8 @@ export function decideOne(
   if (actor.dropped) return STALE;
   if (!contexts.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
   const own = contexts.ofMeter(actor, meter);
-  const context = alerts?.contextOf(own) ?? own;
   const state = contexts.stateOf(actor, meter);
+  const context = alerts?.contextOf(own, state) ?? own;
   const part = missing(context, state, usage, actor.seen);
   if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);

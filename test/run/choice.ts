@@ -49,7 +49,7 @@ const BESIDE_OTHERS = new RegExp(
   [
     '^test/(?:simulation|dashboard|client|reconciliation)/',
     '/(?:relay-)?planted\\.',
-    '^test/chaos/(?:client-kills|stripe-away|usage-bins|usage-sales|webhooks)\\.',
+    '^test/chaos/(?:client-kills|prepaid|stripe-away|usage-bins|usage-sales|webhooks)\\.',
     '^test/http/test-clock/',
   ].join('|'),
 );

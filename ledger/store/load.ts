@@ -34,6 +34,12 @@ const periodColumns = (sql: Sql<Bigints>) => sql`
   b.debits_pending as reserved, b.aggregate, b.latest_at, b.latest_id, b.updated_at,
   (select p.rate from pooled_periods p where p.slot = a.slot and p.account_id = a.id) as rate`;
 
+/** When the first period began that a member of a pool has now, for the customer of a row `p`. */
+const membersSince = (sql: Sql<Bigints>) => sql`(
+  select min(s.period_start) from customer_meters s
+  where s.slot = p.slot and s.customer_id = p.customer_id
+    and s.meter_id in (select c.meter_id from credit_costs c))`;
+
 /** A usage price `p`. Amounts as text: a number of JSON is not exact beyond 2^53. */
 const priceJson = (sql: Sql<Bigints>) => sql`
   jsonb_build_object('id', p.id, 'currency', p.currency, 'tariff', p.tariff,
@@ -42,7 +48,8 @@ const priceJson = (sql: Sql<Bigints>) => sql`
 /**
  * Actors as the database has them: customers, their meters, open periods, live grants and
  * subscriptions. Where something is reserved of a period that is over, also what other meters have
- * since then: a pool may pay for what is let go of.
+ * since then: a pool may pay for what is let go of. Of a pool also the periods since the first of its
+ * members' began: they pay for what becomes of it when it is over.
  */
 export async function loadCustomers(
   sql: Sql<Bigints>,
@@ -71,7 +78,7 @@ export async function loadCustomers(
       left join usage_prices p on p.id = g.usage_price_id`,
     sql<PeriodRow[]>`
       select * from (
-        select ${periodColumns(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale,
+        select ${periodColumns(sql)}, a.slot, m.slug, m.aggregation as meter_aggregation, m.scale,
           a.period_start < coalesce(c.period_start, 'epoch') as is_over,
           min(a.period_start) filter (where b.debits_pending > 0 and a.period_start < c.period_start)
             over (partition by a.customer_id) as held_since
@@ -82,6 +89,7 @@ export async function loadCustomers(
         left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
       ) p
       where not is_over or period_end > held_since
+        or (meter_id in (select l.pool_id from credit_cost_lists l) and period_end > ${membersSince(sql)})
       order by period_start`,
     loadBilling(sql, { slots, ids }),
     loadAlerts(sql, ids),

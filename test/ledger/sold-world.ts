@@ -71,7 +71,7 @@ export class SoldWorld {
     this.meter = { id: ids.next(), ...TENANT, slug: 'calls', aggregation, scale: 0 };
     const id = this.#customerId;
     const customer = { id, slot: slotOf(id), ...TENANT, externalId: null, email: null };
-    this.db = new Database({ customers: [customer], meters: [this.meter] });
+    this.db = new Database({ customers: [customer], meters: [this.meter], pool: null });
     const time = (): number => this.now;
     this.#ledger = new Ledger({
       storage: storageOf(this.db),

@@ -15,6 +15,7 @@ import type {
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { SLOTS } from '../../ledger/limits.ts';
 import type { Customer, Meter, MeterState, Period } from '../../ledger/metering/meter.ts';
+import type { Pool } from '../../ledger/metering/pool.ts';
 import type { AutoTopUp } from '../../ledger/topups/auto-topup.ts';
 import type { Dispute, Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
@@ -167,8 +168,14 @@ export class Database {
   readonly charges = new Table<string, ChargeRow>(this.#note);
   readonly customers: readonly Customer[];
   readonly meters: ReadonlyMap<string, Meter>;
+  readonly pool: Pool | null;
 
-  constructor(catalogue: { customers: readonly Customer[]; meters: readonly Meter[] }) {
+  constructor(catalogue: {
+    customers: readonly Customer[];
+    meters: readonly Meter[];
+    pool: Pool | null;
+  }) {
+    this.pool = catalogue.pool;
     this.customers = catalogue.customers;
     this.meters = new Map(catalogue.meters.map((meter) => [meter.id, meter]));
   }

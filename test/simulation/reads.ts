@@ -30,6 +30,7 @@ import type {
 import { ids } from '../../src/platform/ids.ts';
 import type { Billing } from '../../ledger/subscriptions/subscription.ts';
 import type { AccountRow, Database, StateColumns } from './database.ts';
+import { membersOf } from './pool.ts';
 import { billingOf, spansOf } from './sold.ts';
 
 /** The results so far of the queries of one load. */
@@ -105,6 +106,16 @@ export class CustomerLoad {
     return Math.min(...held.map(({ period }) => period?.start ?? 0));
   }
 
+  /** Of a pool, when the first period of a member began that is not over. */
+  #membersSince(customerId: string, meterId: string): number {
+    const { pool } = this.#db;
+    if (pool?.meter.id !== meterId) return Infinity;
+    const its = this.#states.filter(({ customer, ...one }) => {
+      return customer.id === customerId && membersOf(pool).has(one.meterId);
+    });
+    return Math.min(...its.map(({ start }) => start));
+  }
+
   #stateOf({ id: customerId }: Customer, meterId: string): MeterState {
     const key = { customerId, meterId };
     const row = this.#states.find(
@@ -112,10 +123,14 @@ export class CustomerLoad {
     );
     const from = row?.start ?? 0;
     const heldSince = this.#heldSince(customerId);
+    const membersSince = this.#membersSince(customerId, meterId);
     const periods = this.#accounts
       .filter((one) => one.customerId === customerId && one.owner.meterId === meterId)
       .map((account) => periodOf(this.#db, account))
-      .filter(({ start, end }) => start >= from || (end !== null && end > heldSince))
+      .filter(
+        ({ start, end }) =>
+          start >= from || (end !== null && end > Math.min(heldSince, membersSince)),
+      )
       .sort((a, b) => a.start - b.start);
     const empty = emptyPeriod(
       periodAccountId(ids, { ...key, start: from }),

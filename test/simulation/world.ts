@@ -72,7 +72,7 @@ export class World {
     this.catalogue = catalogueOf(this.random);
     this.pool = hasPool ? poolOf(this.random, this.catalogue) : null;
     const { customers, meters, payments } = this.catalogue;
-    const db = new Database({ customers, meters: Object.values(meters) });
+    const db = new Database({ customers, meters: Object.values(meters), pool: this.pool });
     this.credits = this.pool === null ? null : new CreditAudit(this.auditor, db, this.pool);
     db.transaction(() => {
       for (const state of payments) db.payments.set(state.payment.id, state);

@@ -149,6 +149,25 @@ test('a pool pays in its own past for what a member is let go of in its past', a
   expect(await setting.consumed(customer, 'credits')).toEqual([12, 0]);
 });
 
+test('a pool pays in its own past for what was held of a member whose period began then', async () => {
+  const credit_costs = [{ feature_key: 'minutes', cost: '2' }];
+  await setting.meter('minutes');
+  await setting.meter('coins', { aggregation: 'sum', credit_costs });
+  const customer = await setting.customer();
+  await setting.grant(customer, 'coins', { amount: 100 });
+  await setting.grant(customer, 'minutes', { amount: 5, reset_interval: 'hour' });
+  await days(0.5 / 24)(customer);
+  await setting.grant(customer, 'coins', { amount: 100, reset_interval: 'hour' });
+  setting.server.ledger.forget(customer);
+  const held = { feature_key: 'minutes', customer_id: customer, amount: 9, expires_in: 86_400 };
+  const { json } = await setting.post('/reservations', held);
+  await days(0.75 / 24)(customer);
+  expect((await setting.post(`/reservations/${json.id}/commit`, { value: 8 })).status).toBe(200);
+  expect(await setting.consumed(customer, 'minutes')).toEqual([8, 0]);
+  // In the one in which that of the member began.
+  expect(await setting.consumed(customer, 'coins')).toEqual([6, 0]);
+});
+
 test('a unique value is still counted after it', async () => {
   const customer = await setting.customer();
   await setting.track(customer, 'unique', user('a'));

@@ -281,7 +281,9 @@ export async function grant(
       auditor.demand(server.db.grants.has(given.id), `I8: ${mark} is not durable`);
     },
   );
-  if (reply.kind === 'answer' && given.effectiveAt <= EARLIER) auditor.done(mark);
+  // What has no limit moves nothing.
+  const isMoved = given.effectiveAt <= EARLIER && given.amount !== null;
+  if (reply.kind === 'answer' && isMoved) auditor.done(mark);
   return reply.kind;
 }
 

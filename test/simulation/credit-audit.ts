@@ -76,7 +76,7 @@ export class CreditAudit {
   #checkPeriod(account: AccountRow, held: bigint): void {
     const { id } = account;
     const rate = this.#db.pooled.get(id) ?? 0n;
-    const { used, reserved } = beyondLimit(account);
+    const { used, reserved } = this.#beyondLimit(account);
     const drawn = this.#db.drawn.get(id) ?? 0n;
     const [paid, kept] = [rate * used, rate * reserved];
     this.#auditor.demand(drawn === paid, `a pool has paid ${drawn} for account ${id}, not ${paid}`);
@@ -89,7 +89,7 @@ export class CreditAudit {
     const rate = this.#db.pooled.get(id);
     const pool = this.#stateOf(customerId ?? '', this.#pool.meter.id);
     const first = pool?.firstGrantAt ?? null;
-    const { used, reserved } = beyondLimit(account);
+    const { used, reserved } = this.#beyondLimit(account);
     if (first === null) {
       return this.#auditor.demand(rate === undefined, `a pool that was never granted pays: ${id}`);
     }
@@ -157,12 +157,23 @@ export class CreditAudit {
     const overlap = one.start < (other.end ?? Infinity) && other.start < (one.end ?? Infinity);
     this.#auditor.demand(overlap, `${from} has paid for ${drawnFor}, of another time`);
   }
+
+  /** Units that the period's grants do not cover: used, and reserved beyond that. */
+  #beyondLimit(account: AccountRow): { readonly used: bigint; readonly reserved: bigint } {
+    if (isUnlimited(this.#db, account)) return { used: 0n, reserved: 0n };
+    const { debitsPosted, debitsPending, creditsPosted } = account.totals;
+    const past = (units: bigint): bigint => (units > creditsPosted ? units - creditsPosted : 0n);
+    const used = past(debitsPosted);
+    return { used, reserved: past(debitsPosted + debitsPending) - used };
+  }
 }
 
-/** Units that the period's grants do not cover: used, and reserved beyond that. */
-function beyondLimit({ totals }: AccountRow): { readonly used: bigint; readonly reserved: bigint } {
-  const { debitsPosted, debitsPending, creditsPosted } = totals;
-  const past = (units: bigint): bigint => (units > creditsPosted ? units - creditsPosted : 0n);
-  const used = past(debitsPosted);
-  return { used, reserved: past(debitsPosted + debitsPending) - used };
+/** Whether a grant without a limit covers the period: it must be the current one. */
+export function isUnlimited(db: Database, { customerId, owner, period }: AccountRow): boolean {
+  const state = db.states.get(`${customerId} ${owner.meterId}`);
+  return db.grants.values().some(({ customer, meterId, grant }) => {
+    const isIts = customer.id === customerId && meterId === owner.meterId;
+    const isLive = grant.started && grant.ended === null && grant.suspended === null;
+    return isIts && isLive && grant.amount === null && period?.start === state?.start;
+  });
 }

@@ -5,6 +5,7 @@ import { NO_TOTALS } from '../../ledger/kernel/transfers.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { type About, find } from './calls.ts';
 import { send } from './client.ts';
+import { isUnlimited } from './credit-audit.ts';
 import type { Database } from './database.ts';
 import { isOfPool } from './pool.ts';
 import { checkAnswerOf } from './process.ts';
@@ -56,11 +57,13 @@ export async function isAsWritten(world: World, customer: Customer): Promise<boo
 function isOf(db: Database, { customer, meter }: About, snapshot: Snapshot): boolean {
   const start = db.states.get(`${customer.id} ${meter.id}`)?.start ?? 0;
   const accountId = periodAccountId(ids, { customerId: customer.id, meterId: meter.id, start });
-  const totals = db.accounts.get(accountId)?.totals ?? NO_TOTALS;
+  const account = db.accounts.get(accountId);
+  const totals = account?.totals ?? NO_TOTALS;
+  const isWithout = account !== undefined && isUnlimited(db, account);
   return (
     snapshot.consumed === totals.debitsPosted &&
     snapshot.reserved === totals.debitsPending &&
-    snapshot.limit === totals.creditsPosted &&
+    snapshot.limit === (isWithout ? null : totals.creditsPosted) &&
     snapshot.pooled === db.pooled.has(accountId)
   );
 }

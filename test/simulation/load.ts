@@ -143,20 +143,23 @@ export class Load {
   }
 
   #grantOf(slugs: readonly (keyof Catalogue['meters'])[]): [Call, boolean] {
-    const { random, schedule, catalogue } = this.#world;
+    const { random, schedule, catalogue, isLavish } = this.#world;
     const about = this.#about(slugs);
     const isPool = about.meter === catalogue.meters.credits;
+    const isMember =
+      about.meter === catalogue.meters.tokens || about.meter === catalogue.meters.images;
+    const isUnlimited = isLavish && isMember && random.chance(0.3);
     const isTimed = !EXACT.has(about.meter.slug);
     const in_ = (ms: number): number => Math.floor(T0 + schedule.now + random.integer(1, ms));
     const now = Math.floor(T0 + schedule.now);
-    const grant: Grant = {
-      ...GRANT,
-      id: this.#ids.next(),
-      amount: BigInt(random.integer(1, isPool ? 90 : 30)),
-      createdAt: isPool ? now : EARLIER,
-      effectiveAt: isTimed && random.chance(0.3) ? in_(5000) : isPool ? now : EARLIER,
-      expiresAt: isTimed && random.chance(0.7) ? in_(10_000) + 5000 : null,
-    };
+    const id = this.#ids.next();
+    const amount = isUnlimited ? null : BigInt(random.integer(1, isPool ? 90 : 30));
+    const effectiveAt = isTimed && random.chance(0.3) ? in_(5000) : isPool ? now : EARLIER;
+    const ends = isTimed && random.chance(0.7) ? in_(10_000) + 5000 : null;
+    // What has no limit ends soon, so that the pool pays again.
+    const expiresAt = isUnlimited ? Math.max(effectiveAt, now) + random.integer(1, 3000) : ends;
+    const createdAt = isPool ? now : EARLIER;
+    const grant: Grant = { ...GRANT, id, amount, createdAt, effectiveAt, expiresAt };
     if (isTimed) this.#grants.push({ about, id: grant.id });
     return [() => calls.grant(this.#world, about, grant), true];
   }

@@ -57,6 +57,8 @@ export class World {
 
   /** Pays, in half of the runs, for what customers use beyond their own limits. */
   readonly pool: Pool | null;
+  /** Whether customers also get grants of its members that have no limit, for a while. */
+  readonly isLavish: boolean;
   readonly credits: CreditAudit | null;
 
   constructor(seed: number, trace: (line: string) => void) {
@@ -70,6 +72,7 @@ export class World {
     this.auditor = new Auditor(now);
     this.hard = new HardUnits((holds, problem) => this.auditor.demand(holds, problem));
     this.catalogue = catalogueOf(this.random);
+    this.isLavish = seed % 16 === 1 || seed % 16 === 14;
     this.pool = hasPool ? poolOf(this.random, this.catalogue) : null;
     const { customers, meters, payments } = this.catalogue;
     const db = new Database({ customers, meters: Object.values(meters), pool: this.pool });

@@ -19,6 +19,7 @@ import { dropUnlimited, movedTo, strikeSpent } from './reservation-parts.ts';
 import { paidByGrant } from './reservation.ts';
 import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
+import { leaveUnlimited } from './unlimited.ts';
 import { periodAccountId } from '../kernel/derived-ids.ts';
 
 /**
@@ -255,6 +256,7 @@ function rollPeriod(draft: MeterDraft, at: number, end: number | null): void {
   const carried = started.filter((grant) => grant.renewsAt !== at);
   dropUnlimited(draft);
   takeOut(draft, carried, at);
+  leaveUnlimited(draft, at);
   closeSpan(draft, at);
   openPeriod(draft, at, end);
   const paying = paidByGrant(draft.state);

@@ -13,6 +13,7 @@ import { isSold } from './spans.ts';
 import { periodFor } from './period-for.ts';
 import { inRange, one } from '../kernel/quantity.ts';
 import type { PaidBy } from './paid-by.ts';
+import { coverLate } from './unlimited.ts';
 import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 import type {
   AnswerRest,
@@ -112,6 +113,7 @@ export function decideUsage(
     aggregated(context, mark, { id, value, eventAt, isNew }),
   );
   draft.changePeriod(period, { consumed, aggregate, latest });
+  coverLate(draft, { accountId: period.accountId, id, change });
   if (!draft.mayDraw()) return { outcome: { kind: 'out_of_range' }, effects: null };
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);

@@ -78,22 +78,23 @@ async function wrongEvents(seller: Seller, book: PrepaidBook, customer: Prepaid)
 }
 
 /**
- * Its own units and its credits pay for so much, and for no more. A check of 0 is left out: where the
- * pool has a debt it is no.
+ * Its own units and its credits pay for so much, and for no more. Where it has no grant of its own
+ * and the pool has a debt, 0 is too much.
  */
 async function wrongChecks(seller: Seller, book: PrepaidBook, customer: Prepaid) {
   const wrong: string[] = [];
   const rows = book.expected(customer);
   const left = rows.map(({ balance }) => balance);
-  const credits = past(must(left.at(-1), POOL), NONE);
+  const rest = must(left.at(-1), POOL);
+  const credits = past(rest, NONE);
   for (const [index, { name: feature, decimals }] of MEMBERS.entries()) {
     const cost = must(customer.costs.get(feature), 'a cost');
     const paid = Big(credits.div(cost).toFixed(decimals, Big.roundDown));
     const most = must(left[index], feature).plus(paid);
     const one = Big(10).pow(-decimals);
+    const isOwn = must(customer.granted.get(feature), feature).gt(0);
     for (const value of [most, most.plus(one)]) {
-      if (value.eq(0)) continue;
-      const allowed = value.eq(most);
+      const allowed = value.eq(most) && (isOwn || rest.gte(0));
       const body = { feature_key: feature, customer_id: customer.id, value: value.toFixed() };
       const answer = await ask(seller, 'POST', '/check', body);
       if (answer.allowed !== allowed)

@@ -1,12 +1,35 @@
 // A real Chromium, from the system's packages. A test without one fails; it is never skipped.
 import { type Browser, chromium } from 'playwright-core';
 import { run } from '../../src/platform/embedded/run-command.ts';
+import { IS_SHARED } from '../support/shared.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const INSTALL = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];
 
-/** @throws Error that says what to install, where no browser can be had */
+/** The one of this worker, for files that it runs one after the other. */
+let shared: Promise<Browser> | undefined;
+
+/**
+ * Where it is shared, closing it closes all that was opened in it.
+ * @throws Error that says what to install, where no browser can be had
+ */
 export async function openBrowser(): Promise<Browser> {
+  if (!IS_SHARED) return launch();
+  shared ??= launch();
+  const browser = await shared;
+  const close = async (): Promise<void> => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  };
+  return new Proxy(browser, {
+    get(target, name) {
+      if (name === 'close') return close;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+async function launch(): Promise<Browser> {
   const executablePath = find() ?? (await install());
   // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it. A frame of
   // another site stays in its page's process: between two of them a click is lost now and then,

@@ -72,8 +72,8 @@ export function byStripe(all: readonly string[]): Suite {
   return {
     files: all.filter((file) => ABOUT_MONEY.some((start) => file.startsWith(start))),
     workers: PROCESSORS,
-    env: { TEST_PROCESSOR: 'stripe' },
-    flags: LOADED_ONCE,
+    ...LOADED_ONCE,
+    env: { ...LOADED_ONCE.env, TEST_PROCESSOR: 'stripe' },
   };
 }
 

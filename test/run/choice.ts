@@ -102,9 +102,10 @@ function suitesOf(mode: Mode, graph: Graph): readonly Suite[] {
   const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
   const short = all.filter((file) => !file.endsWith(LONG));
   if (mode.kind === 'long') return longOf(all);
-  // A file that is named is run by itself, so that nothing but it can make it fail.
-  const flags = mode.kind === 'paths' ? [] : LOADED_ONCE;
-  const suite = { files: filesOf(mode, { all, short, graph }), workers: PROCESSORS, flags };
+  const files = filesOf(mode, { all, short, graph });
+  // One file runs by itself, so that nothing but it can make it fail; and so do long ones.
+  const isByItself = files.length === 1 || files.some((file) => file.endsWith(LONG));
+  const suite = { files, workers: PROCESSORS, ...(isByItself ? {} : LOADED_ONCE) };
   return [isByStripe() ? withoutSandboxOnly(suite) : suite];
 }
 
@@ -154,8 +155,8 @@ function longOf(all: Files): readonly Suite[] {
       files: all.filter((file) => BY_THREE_NODES.test(file) && !BY_ONE_NODE.test(file)),
       // A file keeps more than one processor busy by itself.
       workers: PROCESSORS,
-      env: { TEST_NODES: '3' },
-      flags: LOADED_ONCE,
+      ...LOADED_ONCE,
+      env: { ...LOADED_ONCE.env, TEST_NODES: '3' },
     },
     withoutSandboxOnly(byStripe(all.filter((file) => !file.endsWith(LONG)))),
     { files: long.filter((file) => BESIDE_OTHERS.test(file)), workers: PROCESSORS },

@@ -11,7 +11,10 @@ export const PROCESSORS = availableParallelism();
  * Each worker loads the program once, not for each file. What a start that fails leaves open stays
  * open for the files after it, and what measures its own memory cannot be among them.
  */
-export const LOADED_ONCE: readonly string[] = ['--no-isolate'];
+export const LOADED_ONCE = {
+  flags: ['--no-isolate'],
+  env: { TEST_SHARED: '1' },
+} satisfies Partial<Suite>;
 
 /** The durations of the slow files, so that they start first. `--update-timings` writes it. */
 const KEPT = join(import.meta.dir, 'timings.json');

@@ -1,5 +1,4 @@
-// The HTTP edge on a database of its own and a real port, with two organisations and a group to
-// call as.
+// The HTTP edge on a real port and a real database, with two organisations and a group to call as.
 //
 // TEST_NODES=3 serves each test by three nodes behind one address, and every call goes to the next
 // of them: what holds for one node holds for several. TEST_PROCESSOR=stripe has a fake of Stripe
@@ -21,6 +20,7 @@ import { freePort } from './free-port.ts';
 import { newPlace } from './new-place.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
+import { IS_SHARED, share } from './shared.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
 import {
   closeStripeSide,
@@ -76,6 +76,8 @@ export type TestServer = {
 };
 
 export type ServerOptions = {
+  /** A server and a database of its own: the test counts all that is there, damages or ends it. */
+  readonly own?: boolean;
   /** One node, even when TEST_NODES asks for several: the test is about one node. */
   readonly alone?: boolean;
   /** One more node of the cluster of this server. Its organisations are the same. */
@@ -106,10 +108,36 @@ const LEASE_MS_ALONE = 30_000;
 
 const NODES = Number(process.env['TEST_NODES'] ?? 1);
 
+/**
+ * A server of the worker that other files have used, with organisations that nobody has; or one of
+ * its own, where the options say more than settings.
+ */
 export function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const { settings, ...special } = options;
+  const isOwn = !IS_SHARED || Object.values(special).some((value) => value !== undefined);
+  if (isOwn) return start(options);
+  const key = JSON.stringify(typeof settings === 'function' ? settings('http://here') : settings);
+  return share(key ?? '', {
+    open: () => start(options),
+    enter: async (server) => ({
+      ...server,
+      ...callingAs(server, await createTenants(server.sql, server)),
+    }),
+  });
+}
+
+function start(options: ServerOptions): Promise<TestServer> {
   const { alone, node, beside } = options;
   const isOne = NODES === 1 || alone === true || node !== undefined || beside !== undefined;
   return isOne ? startNode(options) : startSeveral(options);
+}
+
+function callingAs(server: TestServer, tenants: Tenants): Tenants & Pick<TestServer, 'call'> {
+  const key = tenants.organisation.testKey;
+  return {
+    ...tenants,
+    call: (method, path, call = {}) => server.call(method, path, { key, ...call }),
+  };
 }
 
 /** Calls and connections go to them in turn; all else goes to the first. */
@@ -181,11 +209,8 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
   });
   const { app, sql, changes } = service;
   app.listen({ port, hostname: '127.0.0.1' });
-  const { group, organisation, other } = beside ?? (await createTenants(sql));
-  if (stripe !== null && beside === undefined) {
-    for (const { id } of [organisation, other]) await connectStripe(sql, stripe, id);
-    await hearMarker(sql, changes);
-  }
+  const tenants = beside ?? (await createTenants(sql, { changes, stripe }));
+  const { group, organisation, other } = tenants;
   return {
     url,
     databaseUrl: database.url,
@@ -232,13 +257,20 @@ function settingsOf(
   return { ...TEST_SETTINGS, stripeApiUrl, ...own };
 }
 
+type Tenants = Pick<TestServer, 'group' | 'organisation' | 'other'>;
+
 async function createTenants(
   sql: Sql,
-): Promise<Pick<TestServer, 'group' | 'organisation' | 'other'>> {
+  { changes, stripe }: Pick<TestServer, 'changes' | 'stripe'>,
+): Promise<Tenants> {
   const setting = { sql, ids, now: clock.now() };
   const group = await createGroup(setting, { name: 'Group' });
   const organisation = must(await createOrganisation(setting, { name: 'One', groupId: group.id }));
   const other = must(await createOrganisation(setting, { name: 'Other', groupId: null }));
+  if (stripe !== null) {
+    for (const { id } of [organisation, other]) await connectStripe(sql, stripe, id);
+    await hearMarker(sql, changes);
+  }
   return { group, organisation, other };
 }
 

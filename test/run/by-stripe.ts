@@ -70,6 +70,7 @@ export const isByStripe = (): boolean => process.env['TEST_PROCESSOR'] === 'stri
 /** Those of all files that are about money. */
 export function byStripe(all: readonly string[]): Suite {
   return {
+    name: 'the fake of Stripe',
     files: all.filter((file) => ABOUT_MONEY.some((start) => file.startsWith(start))),
     workers: PROCESSORS,
     ...LOADED_ONCE,

@@ -1,14 +1,16 @@
 // The test command. test/README.md says how to call it.
 //
 // It chooses files, starts PostgreSQL and Redis for them, runs `bun test` with several files at
-// once and the flags that it was given, prints which files took longest, and exits as `bun test`
-// did. Nothing that fails is run again.
+// once and the flags that it was given, and prints what took long and what failed. It exits with 1
+// after a failure, or where no test ran. Nothing that fails is run again.
 import { mkdtempSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { choose } from './choice.ts';
+import { type Ran, runCommand } from './night.ts';
 import { openThrowAway, scratch } from './services.ts';
-import { runSuite } from './suite.ts';
+import { type Outcome, runSuite } from './suite.ts';
+import { isGreen, summaryOf } from './summary.ts';
 import { holdWarmServices } from './warm.ts';
 
 interface TestServices {
@@ -26,7 +28,8 @@ async function openTestServices(): Promise<TestServices> {
 }
 
 async function main(): Promise<number> {
-  const { suites, flags, needsServices } = choose(process.argv.slice(2));
+  const began = performance.now();
+  const { suites, flags, needsServices, kinds, commands } = choose(process.argv.slice(2));
   const stopping = new AbortController();
   const { signal } = stopping;
   process.on('SIGINT', () => stopping.abort('SIGINT'));
@@ -36,21 +39,24 @@ async function main(): Promise<number> {
     TEST_DATABASE_URL: services?.databaseUrl ?? '',
     TEST_REDIS_URL: services?.redisUrl ?? '',
   };
-  let code = 0;
+  const outcomes: Outcome[] = [];
   try {
     for (const suite of suites) {
       if (signal.aborted) break;
-      const outcome = await runSuite(
-        { ...suite, env: { ...env, ...suite.env } },
-        { flags, signal },
-      );
-      code ||= outcome;
+      const own = { ...suite, env: { ...env, ...suite.env } };
+      outcomes.push(await runSuite(own, { flags, signal }));
     }
   } finally {
     await services?.release();
   }
+  const ran: Ran[] = [];
+  for (const command of commands) {
+    if (!signal.aborted) ran.push(await runCommand(command, signal));
+  }
   if (signal.aborted) return 128 + constants.signals[signal.reason as NodeJS.Signals];
-  return code;
+  const run = { outcomes, commands: ran, ms: performance.now() - began };
+  console.log(summaryOf(run, kinds));
+  return isGreen(run) ? 0 : 1;
 }
 
 process.exit(

@@ -1,8 +1,10 @@
-// One call of `bun test` with given files, and how long each of them took.
+// One call of `bun test` with given files: what failed, and how long each file took.
 import { availableParallelism, tmpdir } from 'node:os';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Failure, failuresOf } from './failures.ts';
 import { ROOT } from './graph.ts';
+import { casesIn } from './report.ts';
 
 /** Files at the same time: beside each runs its database, so more only wait for one another. */
 export const PROCESSORS = availableParallelism();
@@ -19,11 +21,13 @@ export const LOADED_ONCE = {
 /** The durations of the slow files, so that they start first. `--update-timings` writes it. */
 const KEPT = join(import.meta.dir, 'timings.json');
 const KEPT_MS_MIN = 2000;
-const PRINTED = 20;
+const UPDATE = '--update-timings';
 /** A stuck test fails after this. Several files share the machine, so it is long. */
 const TEST_MS_MAX = 60_000;
 
 export interface Suite {
+  /** As the summary calls it. */
+  readonly name: string;
   /** Relative to the root. */
   readonly files: readonly string[];
   /** Files that run at the same time. */
@@ -33,52 +37,102 @@ export interface Suite {
   readonly flags?: readonly string[];
 }
 
-type Durations = Record<string, number>;
+export interface Outcome {
+  readonly suite: Suite;
+  readonly passed: number;
+  readonly failures: readonly Failure[];
+  readonly ms: number;
+  /** By file. */
+  readonly durations: Durations;
+}
 
-/** Gives the exit code of `bun test`. */
-export async function runSuite(
-  { files, workers, env, flags: own = [] }: Suite,
-  { flags, signal }: { readonly flags: readonly string[]; readonly signal: AbortSignal },
-): Promise<number> {
-  const directory = mkdtempSync(join(tmpdir(), 'tollhouse-timings-'));
-  const timings = join(directory, 'timings.json');
-  const isUpdating = flags.includes('--update-timings');
-  writeDurations(timings, readDurations(KEPT));
+export interface RunOptions {
+  readonly flags: readonly string[];
+  readonly signal: AbortSignal;
+  readonly root?: string;
+  /** Nothing is printed. */
+  readonly isQuiet?: boolean;
+}
+
+type Durations = Readonly<Record<string, number>>;
+
+/** Passes on what `bun test` prints. */
+export async function runSuite(suite: Suite, options: RunOptions): Promise<Outcome> {
+  const { files } = suite;
+  const { flags } = options;
+  const directory = mkdtempSync(join(tmpdir(), 'tollhouse-run-'));
+  const [timings, report] = ['timings.json', 'report.xml'].map((name) => join(directory, name));
+  writeDurations(timings!, readDurations(KEPT));
+  const began = performance.now();
   try {
-    const many = [`--parallel=${workers}`, `--timings=${timings}`, '--update-timings'];
-    const child = Bun.spawn(
-      [
-        process.execPath,
-        'test',
-        `--timeout=${TEST_MS_MAX}`,
-        ...(files.length === 1 ? [] : many),
-        ...own,
-        ...flags.filter((flag) => flag !== '--update-timings'),
-        ...files.map((file) => `./${file}`),
-      ],
-      { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['inherit', 'inherit', 'inherit'] },
-    );
-    const onAbort = () => child.kill(signal.reason as NodeJS.Signals);
-    signal.addEventListener('abort', onAbort);
-    await child.exited;
-    signal.removeEventListener('abort', onAbort);
-    if (files.length > 1) print(readDurations(timings), files);
-    if (isUpdating) keep({ ...readDurations(KEPT), ...readDurations(timings) });
-    return child.exitCode ?? 1;
+    const many = [`--parallel=${suite.workers}`, `--timings=${timings}`, UPDATE];
+    const { printed, fault } = await bunTest(suite, options, [
+      ...(files.length === 1 ? [] : many),
+      '--reporter=junit',
+      `--reporter-outfile=${report}`,
+    ]);
+    const ms = performance.now() - began;
+    const cases = existsSync(report!) ? casesIn(readFileSync(report!, 'utf8')) : [];
+    const isBail = flags.some((flag) => flag.startsWith('--bail'));
+    const measured = files.length === 1 ? { [files[0]!]: ms } : readDurations(timings!);
+    if (flags.includes(UPDATE)) keep({ ...readDurations(KEPT), ...measured });
+    return {
+      suite,
+      passed: cases.filter(({ outcome }) => outcome === 'passed').length,
+      failures: failuresOf({ files, cases, printed, fault, isBail }),
+      ms,
+      durations: measured,
+    };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-function print(durations: Durations, files: readonly string[]): void {
-  const slowest = files
-    .map((file) => ({ file, ms: durations[file] ?? 0 }))
-    .toSorted((one, other) => other.ms - one.ms)
-    .slice(0, PRINTED);
-  console.log('\nSlowest files:');
-  for (const { file, ms } of slowest) {
-    console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
+async function bunTest(
+  { files, env, flags: own = [] }: Suite,
+  { flags, signal, root = ROOT, isQuiet = false }: RunOptions,
+  added: readonly string[],
+): Promise<{ readonly printed: string; readonly fault: string | undefined }> {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      'test',
+      `--timeout=${TEST_MS_MAX}`,
+      ...added,
+      ...own,
+      ...flags.filter((flag) => flag !== UPDATE),
+      ...files.map((file) => `./${file}`),
+    ],
+    {
+      cwd: root,
+      env: { ...process.env, ...(process.stderr.isTTY && { FORCE_COLOR: '1' }), ...env },
+      stdio: ['inherit', isQuiet ? 'ignore' : 'inherit', 'pipe'],
+    },
+  );
+  const onAbort = () => child.kill(signal.reason as NodeJS.Signals);
+  signal.addEventListener('abort', onAbort);
+  const printed = await textOf(child.stderr, (chunk) => {
+    if (!isQuiet) process.stderr.write(chunk);
+  });
+  await child.exited;
+  signal.removeEventListener('abort', onAbort);
+  const { exitCode } = child;
+  if (exitCode === 0) return { printed, fault: undefined };
+  // Bun's types have a number as well.
+  return { printed, fault: `${child.signalCode ?? `exit code ${exitCode}`}` };
+}
+
+async function textOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  passOn: (chunk: Uint8Array) => void,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let printed = '';
+  for await (const chunk of stream) {
+    passOn(chunk);
+    printed += decoder.decode(chunk, { stream: true });
   }
+  return printed;
 }
 
 function keep(durations: Durations): void {

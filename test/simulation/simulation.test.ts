@@ -3,13 +3,11 @@ import { expect, test } from 'bun:test';
 import { simulate } from './run.ts';
 import { failuresOf, SEEDS_OF_A_SHORT_RUN } from './seeds.ts';
 
-/** SEED=17 asks for one seed, SEEDS=10000 for more. */
-const ONE = process.env['SEED'];
+/** SEEDS=10000 asks for more. */
 const SEEDS = Number(process.env['SEEDS'] ?? SEEDS_OF_A_SHORT_RUN);
-const [FIRST, LAST] = ONE === undefined ? [1, SEEDS] : [Number(ONE), Number(ONE)];
 
-test(`seeds ${FIRST} to ${LAST}`, () => {
-  expect(failuresOf(FIRST, LAST)).toEqual([]);
+test('no answer of the ledger is wrong in the worlds of the first seeds', () => {
+  expect(failuresOf(1, SEEDS)).toEqual([]);
 }, 600_000);
 
 test('a seed is one run, however often', () => {

@@ -242,8 +242,10 @@ test('a refund that fails late, after its payment was disputed and lost', async 
 });
 
 test('what an actor loads is what it left, whatever became of the disputes', async () => {
-  const { sql, ledger } = shop.server;
-  const rows = await sql<{ id: string }[]>`select distinct payment_id as id from disputes`;
+  const { sql, ledger, organisation } = shop.server;
+  const rows = await sql<{ id: string }[]>`
+    select distinct payment_id as id from disputes join payments p on p.id = payment_id
+    where p.organisation_id = ${organisation.id}`;
   expect(rows.length).toBeGreaterThan(4);
   const loaded = await loadPayments(
     sql,

@@ -20,6 +20,7 @@ export async function openStripe(options: ServerOptions = {}): Promise<Stripe> {
   const stripeApiUrl = new URL(fake.url);
   const server = await startServer({
     ...options,
+    own: true,
     settings: (url) => ({
       baseUrl: url,
       appUrl: url,

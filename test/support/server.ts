@@ -78,6 +78,11 @@ export type TestServer = {
 export type ServerOptions = {
   /** A server and a database of its own: the test counts all that is there, damages or ends it. */
   readonly own?: boolean;
+  /**
+   * The test writes rows that the service would not write (a checkout that is paid without a
+   * payment): it shares a server with others that do, where no audit closes.
+   */
+  readonly edited?: boolean;
   /** One node, even when TEST_NODES asks for several: the test is about one node. */
   readonly alone?: boolean;
   /** One more node of the cluster of this server. Its organisations are the same. */
@@ -113,11 +118,11 @@ const NODES = Number(process.env['TEST_NODES'] ?? 1);
  * its own, where the options say more than settings.
  */
 export function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { settings, ...special } = options;
+  const { settings = {}, edited = false, ...special } = options;
   const isOwn = !IS_SHARED || Object.values(special).some((value) => value !== undefined);
   if (isOwn) return start(options);
-  const key = JSON.stringify(typeof settings === 'function' ? settings('http://here') : settings);
-  return share(key ?? '', {
+  const known = typeof settings === 'function' ? settings('http://here') : settings;
+  return share(JSON.stringify([edited, known]), {
     open: () => start(options),
     enter: async (server) => ({
       ...server,

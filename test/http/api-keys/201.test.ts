@@ -6,7 +6,7 @@ import { Keys } from './keys.ts';
 let server: TestServer;
 let keys: Keys;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
   keys = new Keys(server);
 });
 afterAll(() => server.stop());

@@ -16,6 +16,7 @@ let server: TestServer;
 let product_id: string;
 beforeAll(async () => {
   server = await startServer({
+    own: true,
     settings: { bounds: { ...TEST_SETTINGS.bounds, openCheckouts: ROOM } },
   });
   product_id = (await product(server)).id;

@@ -171,12 +171,13 @@ test('more lists than an organisation may have', async () => {
   const { of, member } = await pool();
   const other = await pool();
   await features(server, 'free');
+  const { id } = server.organisation;
   // With those of the tests before; all but two.
   await server.sql`
     insert into credit_cost_lists (pool_id, number, since)
     select id, n, '2020-01-01' from meters, generate_series(3, 1000 - (
-      select count(*)::int from credit_cost_lists l join meters p on p.id = l.pool_id where p.deleted_at is null)) n
-    where slug = ${of}`;
+      select count(*)::int from credit_cost_lists l join meters p on p.id = l.pool_id where p.organisation_id = ${id} and p.deleted_at is null)) n
+    where organisation_id = ${id} and slug = ${of}`;
   const message =
     'an organisation has at most 1000 lists of credit costs, former ones too (LIMIT_CREDIT_COST_LISTS)';
   const again = ['7', '8', '9', '10'].map((each) => patch(server, of, [cost(member, each)]));

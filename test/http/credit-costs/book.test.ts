@@ -39,7 +39,7 @@ const source = (readAtOnce: number[]): PoolSource => ({
 const open = async (readAtOnce: number[] = []) => (await openPoolBook(source(readAtOnce))).of;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
   poolOf = await open();
 });
 afterAll(() => server.stop());

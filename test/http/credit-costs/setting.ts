@@ -35,6 +35,7 @@ export async function listsOf(server: TestServer, slug: string) {
     from credit_cost_lists l join meters p on p.id = l.pool_id
     left join credit_costs c on c.pool_id = l.pool_id and c.number = l.number
     left join meters m on m.id = c.meter_id
-    where p.slug = ${slug} and p.deleted_at is null group by l.pool_id, l.number, l.since order by l.number`;
+    where p.organisation_id = ${server.organisation.id} and p.slug = ${slug} and p.deleted_at is null
+    group by l.pool_id, l.number, l.since order by l.number`;
   return [...rows];
 }

@@ -52,7 +52,9 @@ test.each(BODIES)('POST with %s', async (_what, body, at) => {
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
   expect(paths).toEqual([at]);
-  expect(await server.sql`select 1 from discounts`).toHaveLength(0);
+  expect(
+    await server.sql`select 1 from discounts where organisation_id = ${server.organisation.id}`,
+  ).toHaveLength(0);
 });
 
 test.each([

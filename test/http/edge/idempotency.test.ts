@@ -3,7 +3,7 @@ import { startServer, type Call, type TestServer } from '../../support/server.ts
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

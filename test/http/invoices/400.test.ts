@@ -68,6 +68,10 @@ test.each(BODIES)('POST with %s', async (_what, body, at) => {
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
   expect(paths).toEqual([at]);
-  expect(await server.sql`select 1 from invoices`).toHaveLength(0);
-  expect(await server.sql`select 1 from invoice_counters`).toHaveLength(0);
+  expect(
+    await server.sql`select 1 from invoices where organisation_id = ${server.organisation.id}`,
+  ).toHaveLength(0);
+  expect(
+    await server.sql`select 1 from invoice_counters where organisation_id = ${server.organisation.id}`,
+  ).toHaveLength(0);
 });

@@ -12,7 +12,7 @@ import { issue, issueAll, newInvoice, NOW, refund } from './issuing.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

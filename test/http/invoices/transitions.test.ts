@@ -15,7 +15,7 @@ import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';
 let server: TestServer;
 let scope: Tenant;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
   scope = { organisationId: server.organisation.id, mode: 'test' };
 });
 afterAll(() => server.stop());

@@ -10,7 +10,7 @@ import { anEvent, deliveriesOf, URL_OF_NOBODY } from '../webhook-endpoints/owed.
 let server: TestServer;
 let endpoint: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
   await inGroup('none');
   const { json } = await server.call('POST', '/partner/webhook-endpoints', {
     key: server.group.testKey,

@@ -23,7 +23,9 @@ const create = (call: Call = {}, reference = customer) =>
   server.call('POST', `/customers/${reference}/portal-tokens`, call);
 const opens = (token: string, now = Date.now()) => findPortalAccess(server.sql, token, now);
 const count = async () => {
-  const [row] = await server.sql<{ n: bigint }[]>`select count(*) as n from portal_tokens`;
+  const [row] = await server.sql<
+    { n: bigint }[]
+  >`select count(*) as n from portal_tokens where organisation_id = ${server.organisation.id}`;
   return Number(row!.n);
 };
 
@@ -73,7 +75,9 @@ test('the same Idempotency-Key answers with the same token, which is kept sealed
   const again = await create({ headers });
   expect([again.status, again.text]).toEqual([201, first.text]);
   expect(again.headers.get('idempotency-replayed')).toBe('true');
-  const stored = await server.sql<{ body: string }[]>`select body from idempotency`;
+  const stored = await server.sql<
+    { body: string }[]
+  >`select body from idempotency where organisation_id = ${server.organisation.id}`;
   expect(stored.map(({ body }) => body).join()).not.toContain(first.json.token);
   const other = await create({ headers, body: { ttl_seconds: 60 } });
   expect([other.status, other.json.error.type]).toEqual([422, 'idempotency_key_reused']);

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 let product: { id: string };
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
 });
 afterAll(() => server.stop());
 

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 let account: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
 });
 beforeEach(async () => {
   await server.sql`truncate processor_accounts cascade`;

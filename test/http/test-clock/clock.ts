@@ -35,7 +35,8 @@ type Told = {
 /** The events of every object in order, without ids, each with the hour since the first event. */
 export async function storyOf(shop: Shop): Promise<string[]> {
   const told = await shop.server.sql<Told[]>`
-    select object_id as id, type, at, data from events order by sequence`;
+    select object_id as id, type, at, data from events
+    where organisation_id = ${shop.server.organisation.id} order by sequence`;
   const began = Math.min(...told.map(({ at }) => at.getTime()));
   const stories = [...Map.groupBy(told, ({ id }) => id).values()].map((events) =>
     events.map(({ type, at, data }) => {

@@ -76,6 +76,6 @@ test('a live key has none, a group’s is of the wrong kind, and none at all is 
 
 test('nothing was stored but what was moved', async () => {
   const [row] = await server.sql<{ count: number }[]>`
-    select count(*)::int as count from test_clocks`;
+    select count(*)::int as count from test_clocks where organisation_id = ${server.organisation.id}`;
   expect(row?.count).toBe(1);
 });

@@ -21,7 +21,7 @@ type Event = {
 
 let setting: Setting;
 beforeAll(async () => {
-  setting = await Setting.open();
+  setting = await Setting.open({ edited: true });
 });
 afterAll(() => setting.stop());
 

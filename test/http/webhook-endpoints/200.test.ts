@@ -15,7 +15,7 @@ import {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 
@@ -143,7 +143,8 @@ test('POST /rotate-secret: the new one is shown once, and the old one signs alon
   const again = await server.call('POST', path, { headers });
   expect([again.status, again.text]).toEqual([200, first.text]);
   expect(await stored()).toEqual([first.json.secret, made.secret]);
-  const [kept] = await server.sql`select body from idempotency`;
+  const [kept] =
+    await server.sql`select body from idempotency where organisation_id = ${server.organisation.id}`;
   expect(kept!['body']).not.toContain('whsec_');
   const second = await server.call('POST', path);
   expect(await stored()).toEqual([second.json.secret, first.json.secret]);

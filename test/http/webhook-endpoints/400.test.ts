@@ -42,13 +42,16 @@ test.each(
     BODIES.map(([what, body, at]) => [method, what, body, at] as const),
   ),
 )('%s with %s', async (method, _what, body, at) => {
-  const before = await server.sql`select * from webhook_endpoints`;
+  const before =
+    await server.sql`select * from webhook_endpoints where organisation_id = ${server.organisation.id}`;
   const path = method === 'POST' ? '/webhook-endpoints' : `/webhook-endpoints/${id}`;
   const reply = await server.call(method, path, { body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
   expect(paths).toEqual([at]);
-  expect(await server.sql`select * from webhook_endpoints`).toEqual(before);
+  expect(
+    await server.sql`select * from webhook_endpoints where organisation_id = ${server.organisation.id}`,
+  ).toEqual(before);
 });
 
 test('POST without a url', async () => {
@@ -101,7 +104,7 @@ test.each(ACTIONS)('with %s: %s', async (_what, action, body, at) => {
   expect(reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'))).toEqual([
     at,
   ]);
-  expect(await server.sql`select 1 from deliveries`).toHaveLength(0);
+  expect(await server.sql`select 1 from deliveries where endpoint_id = ${id}`).toHaveLength(0);
 });
 
 // prettier-ignore

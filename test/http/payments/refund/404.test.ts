@@ -10,7 +10,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await shop.events(paid, 1);
-  expect(await shop.server.sql`select 1 from refunds`).toHaveLength(0);
+  expect(
+    await shop.server
+      .sql`select 1 from refunds where organisation_id = ${shop.server.organisation.id}`,
+  ).toHaveLength(0);
   await shop.close();
 });
 

@@ -13,7 +13,7 @@ import { checkout, product } from './fixture.ts';
 let server: TestServer;
 let product_id: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
   ({ id: product_id } = await product(server));
 });
 afterAll(() => server.stop());

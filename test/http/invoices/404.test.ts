@@ -77,5 +77,7 @@ test('a bill to nobody that there is', async () => {
   for (const { status, json } of replies) {
     expect([status, json.error.type]).toEqual([404, 'not_found']);
   }
-  expect(await server.sql`select 1 from invoices where billing_reason = 'manual'`).toHaveLength(0);
+  expect(
+    await server.sql`select 1 from invoices where billing_reason = 'manual' and organisation_id = ${server.organisation.id}`,
+  ).toHaveLength(0);
 });

@@ -5,7 +5,10 @@ import { issue, refund } from './issuing.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ settings: { appUrl: 'https://app.example/t' } });
+  server = await startServer({
+    edited: true,
+    settings: { appUrl: 'https://app.example/t' },
+  });
 });
 afterAll(() => server.stop());
 

@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

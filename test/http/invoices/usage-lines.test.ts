@@ -9,7 +9,7 @@ import { issue } from './issuing.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

@@ -19,7 +19,7 @@ let keys: [string, string];
 const products = new Map<string, string>();
 
 beforeAll(async () => {
-  shop = await Shop.open({ edited: true });
+  shop = await Shop.open();
   const { sql, organisation, other } = shop.server;
   keys = [organisation.testKey, other.testKey];
   for (const key of keys) {

@@ -8,7 +8,7 @@ setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await Shop.open({ edited: true });
+  shop = await Shop.open();
 });
 afterAll(() => shop.close());
 

@@ -21,7 +21,7 @@ type Event = {
 
 let setting: Setting;
 beforeAll(async () => {
-  setting = await Setting.open({ edited: true });
+  setting = await Setting.open();
 });
 afterAll(() => setting.stop());
 

@@ -16,7 +16,7 @@ let setting: Setting;
 const sent: Sent[] = [];
 let customers: string[];
 beforeAll(async () => {
-  setting = await Setting.open({ edited: true });
+  setting = await Setting.open();
   await setting.meter('tokens', { scale: 3 });
   await setting.meter('calls', { aggregation: 'count' });
   await setting.meter('limited');

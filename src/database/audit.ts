@@ -19,7 +19,7 @@ import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
 
 export type Finding = { readonly check: string; readonly detail: string };
 
-const CHECKS: Readonly<Record<string, string>> = {
+export const CHECKS: Readonly<Record<string, string>> = {
   ...PAYMENT_CHECKS,
   ...SUBSCRIPTION_CHECKS,
   ...TOPUP_CHECKS,
@@ -40,17 +40,27 @@ export async function audit(sql: Sql<Bigints>): Promise<readonly Finding[]> {
     // Before the snapshot is taken: from then on no month of the archive is dropped.
     await transaction`lock table transfers_archive in access share mode`;
     await transaction`select set_config('statement_timeout', '0', true)`;
-    const findings: Finding[] = [];
-    for (const [name, query] of Object.entries(CHECKS)) {
-      const rows = await transaction.unsafe<Record<string, unknown>[]>(query);
-      for (const row of rows.slice(0, ROWS_SHOWN)) {
-        const detail = Object.entries(row).map(([field, value]) => `${field} ${String(value)}`);
-        findings.push({ check: name, detail: detail.join(', ') });
-      }
-      if (rows.length > ROWS_SHOWN) {
-        findings.push({ check: name, detail: `and ${rows.length - ROWS_SHOWN} more` });
-      }
-    }
-    return findings;
+    // Sent together: on a small database a check takes no longer than its way there.
+    const findings = await Promise.all(
+      Object.entries(CHECKS).map(async ([name, query]) =>
+        findingsOf(name, await transaction.unsafe(query)),
+      ),
+    );
+    return findings.flat();
   });
+}
+
+/** Of the rows that a check returns. */
+export function findingsOf(
+  check: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Finding[] {
+  const findings = rows.slice(0, ROWS_SHOWN).map((row) => {
+    const detail = Object.entries(row).map(([field, value]) => `${field} ${String(value)}`);
+    return { check, detail: detail.join(', ') };
+  });
+  if (rows.length > ROWS_SHOWN) {
+    findings.push({ check, detail: `and ${rows.length - ROWS_SHOWN} more` });
+  }
+  return findings;
 }

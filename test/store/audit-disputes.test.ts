@@ -7,28 +7,15 @@ import { startServer, type TestServer } from '../support/server.ts';
 import { UNHURRIED, settle } from '../support/settling.ts';
 import { ask, buy, sell } from '../support/shop.ts';
 import { until } from '../support/until.ts';
+import { Books } from './books.ts';
 
 let server: TestServer;
 
-const TABLES = [
-  'balances',
-  'node_balances',
-  'transfers',
-  'events',
-  'event_queue',
-  'payments',
-  'refunds',
-  'disputes',
-  'followups',
-  'invoices',
-  'alarms',
-  'sandbox_charges',
-  'sandbox_refunds',
-];
-
 /** Won, lost, open; and beside a refund: one in part, one that found nothing left. */
+let books: Books;
+
 beforeAll(async () => {
-  server = await startServer({ settings: () => UNHURRIED });
+  server = await startServer({ own: true, settings: () => UNHURRIED });
   const seller = { url: server.url, key: server.organisation.testKey };
   const product_id = await sell(seller, { USD: '10.00' });
   const one = (means: Parameters<typeof buy>[1]['means'][number]) =>
@@ -63,10 +50,12 @@ beforeAll(async () => {
     alter table invoices drop constraint invoices_refunds_within_paid;
     drop index transfers_hold_once;
     drop trigger events_queued on events`);
-  for (const table of TABLES)
-    await server.sql.unsafe(`create table saved_${table} as table ${table}`);
+  books = await Books.open(server);
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await books.close();
+  await server.stop();
+});
 
 /** The ledger learns it, and the sandbox has it in its books, which say "all of it". */
 async function dispute(
@@ -144,15 +133,7 @@ test('sound books have no findings', async () => {
 });
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = server;
-  await sql.unsafe(statement);
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-  } finally {
-    const refill = TABLES.map((table) => `insert into ${table} table saved_${table}`).join('; ');
-    await sql.unsafe(`truncate ${TABLES.join(', ')}; ${refill}`);
-  }
+  expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
 test('the books are sound again', async () => {

@@ -8,36 +8,13 @@ import { startServer, type TestServer } from '../support/server.ts';
 import type { Means } from '../support/means.ts';
 import { ask, buy, sell } from '../support/shop.ts';
 import { until } from '../support/until.ts';
+import { Books } from './books.ts';
 
 let server: TestServer;
-
-/** In the order of their foreign keys. */
-const TABLES = [
-  'accounts',
-  'balances',
-  'node_balances',
-  'transfers',
-  'events',
-  'event_queue',
-  'customers',
-  'alerts',
-  'method_attempts',
-  'payment_methods',
-  'portal_tokens',
-  'discounts',
-  'checkouts',
-  'payments',
-  'refunds',
-  'followups',
-  'invoices',
-  'invoice_counters',
-  'alarms',
-  'sandbox_charges',
-  'sandbox_refunds',
-];
+let books: Books;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
   const seller = { url: server.url, key: server.organisation.testKey };
   const refund = (payment: string, body: object, key = 'key') =>
     server.call('POST', `/payments/${payment}/refund`, {
@@ -79,10 +56,12 @@ beforeAll(async () => {
       drop constraint sandbox_refunds_next_at_a_time, drop constraint sandbox_refunds_pending_until;
     drop index transfers_hold_once;
     drop trigger events_queued on events`);
-  for (const table of TABLES)
-    await server.sql.unsafe(`create table saved_${table} as table ${table}`);
+  books = await Books.open(server);
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await books.close();
+  await server.stop();
+});
 
 /** A card is saved; nothing is paid. */
 async function verify(number: string): Promise<void> {
@@ -226,15 +205,7 @@ const DAMAGE: [string, string, string[]][] = [
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = server;
-  await sql.unsafe(statement);
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-  } finally {
-    const refill = TABLES.map((table) => `insert into ${table} table saved_${table}`).join('; ');
-    await sql.unsafe(`truncate ${TABLES.join(', ')}; ${refill}`);
-  }
+  expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
 test('the books are sound again', async () => {

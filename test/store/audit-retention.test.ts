@@ -1,8 +1,8 @@
 // Books with an archived and a closed part have no findings; missing or duplicate rows in them are
 // found.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../src/database/audit.ts';
 import { DAY_MS, Keeping } from './keeping.ts';
+import { Books } from './books.ts';
 
 const START = Date.parse('2028-01-10T12:00:00Z');
 const TABLES = [
@@ -15,6 +15,7 @@ const TABLES = [
 ];
 
 let keeping: Keeping;
+let books: Books;
 
 beforeAll(async () => {
   keeping = await Keeping.open();
@@ -49,11 +50,12 @@ beforeAll(async () => {
   await keeping.travel(null);
   await setting.server.ledger.close();
   await setting.server.sql`drop trigger events_queued on events`;
-  for (const table of TABLES) {
-    await setting.server.sql.unsafe(`create table saved_${table} as table ${table}`);
-  }
+  books = await Books.open(keeping.setting.server);
 }, 60_000);
-afterAll(() => keeping.stop());
+afterAll(async () => {
+  await books.close();
+  await keeping.stop();
+});
 
 test('sound books have no findings, with all of it in them', async () => {
   await keeping.closes();
@@ -107,17 +109,7 @@ const DAMAGE: [string, string, string[]][] = [
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = keeping.setting.server;
-  await sql.unsafe(statement);
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-  } finally {
-    for (const table of TABLES) {
-      await sql.unsafe(`truncate ${table}; insert into ${table} table saved_${table}`);
-    }
-  }
-  await keeping.closes();
+  expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
 test('what the archive may not hold is refused: holds, and what resolves them', async () => {

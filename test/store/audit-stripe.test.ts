@@ -4,11 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, buy, sell } from '../support/shop.ts';
+import { Books } from './books.ts';
 
 let server: TestServer;
+let books: Books;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
   const seller = { url: server.url, key: server.organisation.testKey };
   const product_id = await sell(seller, { USD: '10.00' });
   const paid = await buy(seller, { product_id, means: ['good'] });
@@ -34,13 +36,13 @@ beforeAll(async () => {
     drop index stripe_charges_by_intent;
     alter table stripe_refunds drop constraint stripe_refunds_one_outcome;
     alter table stripe_charges drop constraint stripe_charges_declined_for`);
-  for (const table of TABLES) {
-    await server.sql.unsafe(`create table saved_${table} as table ${table}`);
-  }
+  books = await Books.open(server);
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await books.close();
+  await server.stop();
+});
 
-const TABLES = ['payments', 'stripe_charges', 'stripe_refunds'];
 const CHARGES = 'what Stripe has charged is what payments say';
 const REFUNDS = 'what Stripe has refunded is what refunds say';
 const OBJECTS = 'one object of Stripe is one charge or one refund';
@@ -73,13 +75,5 @@ const DAMAGE: [string, string, string[]][] = [
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = server;
-  await sql.unsafe(statement);
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-  } finally {
-    const refill = TABLES.map((table) => `insert into ${table} table saved_${table}`).join('; ');
-    await sql.unsafe(`truncate ${TABLES.join(', ')}; ${refill}`);
-  }
+  expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { Club } from '../http/subscriptions/subscribing.ts';
+import { Books } from './books.ts';
 
 setDefaultTimeout(60_000);
 
@@ -14,21 +15,10 @@ const of: Record<'good' | 'failing' | 'unpayable' | 'ended' | 'paused', string> 
   ended: '',
   paused: '',
 };
-
-/** In the order of their foreign keys. */
-const TABLES = [
-  'subscriptions',
-  'grants',
-  'events',
-  'payments',
-  'followups',
-  'invoices',
-  'invoice_counters',
-  'alarms',
-];
+let books: Books;
 
 beforeAll(async () => {
-  club = await Club.open();
+  club = await Club.open({ own: true });
   const plan = await club.plan();
   const [good, failing, ended, paused] = await Promise.all([
     club.signUp(plan),
@@ -51,10 +41,12 @@ beforeAll(async () => {
       drop constraint invoices_numbered_when_issued, drop constraint invoices_paid_in_full;
     alter table subscriptions drop constraint subscriptions_end_is_final;
     drop trigger events_queued on events`);
-  for (const table of TABLES)
-    await server.sql.unsafe(`create table saved_${table} as table ${table}`);
+  books = await Books.open(club.shop.server);
 });
-afterAll(() => club.close());
+afterAll(async () => {
+  await books.close();
+  await club.close();
+});
 
 test('sound books have no findings', async () => {
   expect(await audit(club.shop.server.sql)).toEqual([]);
@@ -123,15 +115,7 @@ const DAMAGE: [string, () => string, string[]][] = [
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = club.shop.server;
-  await sql.unsafe(statement());
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-  } finally {
-    const refill = TABLES.map((table) => `insert into ${table} table saved_${table}`).join('; ');
-    await sql.unsafe(`truncate ${TABLES.join(', ')}; ${refill}`);
-  }
+  expect(await books.foundAfter(statement())).toEqual(found.toSorted());
 });
 
 test('the books are sound again', async () => {

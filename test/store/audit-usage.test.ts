@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { DAY_MS } from '../http/subscriptions/subscribing.ts';
 import { Sales } from './sold-usage.ts';
+import { Books } from './books.ts';
 
 setDefaultTimeout(120_000);
 
@@ -16,6 +17,7 @@ const of: Record<'good' | 'changed' | 'paused' | 'ended' | 'failing', string> = 
   ended: '',
   failing: '',
 };
+let books: Books;
 
 beforeAll(async () => {
   sales = await Sales.open();
@@ -55,22 +57,12 @@ beforeAll(async () => {
   const { server } = club.shop;
   await server.payments.close();
   await server.ledger.close();
-  for (const table of TABLES) {
-    await server.sql.unsafe(`create table saved_${table} as table ${table}`);
-  }
+  books = await Books.open(sales.club.shop.server);
 });
-afterAll(() => sales.club.close());
-
-const TABLES = [
-  'transfers',
-  'reservations',
-  'usage_spans',
-  'usage_prices',
-  'subscriptions',
-  'invoices',
-  'followups',
-  'closing_balances',
-];
+afterAll(async () => {
+  await books.close();
+  await sales.club.close();
+});
 
 test('sound books have no findings', async () => {
   expect(await audit(sales.club.shop.server.sql)).toEqual([]);
@@ -178,15 +170,7 @@ const DAMAGE: [string, () => string, string[]][] = [
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = sales.club.shop.server;
-  await sql.unsafe(statement());
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-  } finally {
-    const refill = TABLES.map((table) => `insert into ${table} table saved_${table}`).join('; ');
-    await sql.unsafe(`truncate ${TABLES.join(', ')}; ${refill}`);
-  }
+  expect(await books.foundAfter(statement())).toEqual(found.toSorted());
 });
 
 test('the books are sound again', async () => {

@@ -3,20 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { Setting } from '../http/metering/setting.ts';
 import { untilFolded } from '../support/folded.ts';
+import { Books } from './books.ts';
 
 let setting: Setting;
-const TABLES = [
-  'accounts',
-  'balances',
-  'node_balances',
-  'transfers',
-  'events',
-  'members',
-  'customer_meters',
-];
+let books: Books;
 
 beforeAll(async () => {
-  setting = await Setting.open();
+  setting = await Setting.open({ own: true });
   for (const aggregation of ['sum', 'count', 'max', 'last']) {
     await setting.meter(aggregation, { aggregation });
   }
@@ -38,9 +31,12 @@ beforeAll(async () => {
     alter table balances drop constraint balances_sound;
     drop index transfers_hold_once;
     drop trigger events_queued on events`);
-  for (const table of TABLES) await sql.unsafe(`create table saved_${table} as table ${table}`);
+  books = await Books.open(setting.server);
 });
-afterAll(() => setting.stop());
+afterAll(async () => {
+  await books.close();
+  await setting.stop();
+});
 
 /** A hold that is let go, and one that is open. */
 async function hold(customer: string): Promise<void> {
@@ -114,16 +110,5 @@ const DAMAGE: [string, string, string[]][] = [
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {
-  const { sql } = setting.server;
-  await sql.unsafe(statement);
-  try {
-    const findings = await audit(sql);
-    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
-    expect(findings.every(({ detail }) => detail !== '')).toBe(true);
-  } finally {
-    for (const table of TABLES) {
-      await sql.unsafe(`truncate ${table}; insert into ${table} table saved_${table}`);
-    }
-  }
-  expect(await audit(sql)).toEqual([]);
+  expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });

@@ -47,7 +47,7 @@ export class Sales {
   }
 
   static async open(): Promise<Sales> {
-    const club = await Club.open();
+    const club = await Club.open({ own: true });
     const features = await Promise.all(
       FEATURES.map(async ([meter]) => {
         const slug = `f-${ids.next()}`;

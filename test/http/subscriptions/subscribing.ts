@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { type Envelope, type Fields, made, Shop } from '../../payments/shop.ts';
 import type { Means } from '../../support/means.ts';
-import type { Call, Reply } from '../../support/server.ts';
+import type { Call, Reply, ServerOptions } from '../../support/server.ts';
 import { ask, type Session, sessionOf, submit } from '../../support/shop.ts';
 import { settleAtStripe, UNHURRIED } from '../../support/settling.ts';
 
@@ -34,8 +34,8 @@ export class Club {
     this.shop = shop;
   }
 
-  static async open(): Promise<Club> {
-    return new Club(await Shop.open({ settings: UNHURRIED }));
+  static async open(options: ServerOptions = {}): Promise<Club> {
+    return new Club(await Shop.open({ settings: UNHURRIED, ...options }));
   }
 
   async plan({ limit = 10_000, feature, reset, ...price }: PlanWish = {}): Promise<Plan> {

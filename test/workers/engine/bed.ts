@@ -66,8 +66,9 @@ export class Bed {
   static async start({
     engines = 1,
     faster = FASTER,
-  }: { engines?: number; faster?: number } = {}): Promise<Bed> {
-    const bed = new Bed(await startServer(), faster);
+    own,
+  }: { engines?: number; faster?: number; own?: boolean } = {}): Promise<Bed> {
+    const bed = new Bed(await startServer({ own }), faster);
     for (let engine = 0; engine < engines; engine += 1) await bed.addEngine();
     return bed;
   }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../ledger/kernel/assert.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 
 const MIGRATIONS = join(import.meta.dir, '../../src/database/migrations');
@@ -20,9 +21,14 @@ export function scriptOf(version: number): string {
 }
 
 /** Migrations from `version` on are not applied. */
-export async function databaseBefore(version: number): Promise<FreshDatabase> {
-  const database = await freshDatabase();
-  const sql = openPool(database.url, { max: 1, applicationName: 'test before' });
+export function databaseBefore(version: number): Promise<FreshDatabase> {
+  const fill = (url: string) => migrateBefore(url, version);
+  return freshDatabase({ name: `before_${version}`, fill });
+}
+
+async function migrateBefore(url: string, version: number): Promise<void> {
+  await migrate(url);
+  const sql = openPool(url, { max: 1, applicationName: 'test before' });
   const applied = await sql<{ version: bigint }[]>`
     select * from schema_migrations where version < ${version}`;
   await sql.unsafe('drop schema public cascade; create schema public');
@@ -34,5 +40,4 @@ export async function databaseBefore(version: number): Promise<FreshDatabase> {
   const rows = applied.map((row) => ({ ...row, version: String(row.version) }));
   await sql`insert into schema_migrations ${sql(rows)}`;
   await sql.end();
-  return database;
 }

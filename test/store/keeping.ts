@@ -1,5 +1,6 @@
 // A service whose clock is moved by months, and the rows that it then keeps.
 import { expect, setSystemTime } from 'bun:test';
+import type { Timers } from '../../ledger/ports.ts';
 import { audit } from '../../src/database/audit.ts';
 import {
   retain,
@@ -13,7 +14,7 @@ import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';
 import type { ServerOptions } from '../support/server.ts';
 import { relayAll } from '../support/relayed.ts';
-import { until, untilReady } from '../support/until.ts';
+import { until } from '../support/until.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -50,7 +51,7 @@ export class Keeping {
     if (at === null) setSystemTime();
     else setSystemTime(new Date(at));
     const { server } = this.setting;
-    await untilReady(server);
+    await until('the node is ready', () => server.ledger.readiness().ready);
     await until('nothing is due', async () => {
       return (
         (await server.sql`select from alarms where due_at <= ${new Date()} limit 1`).length === 0
@@ -58,13 +59,14 @@ export class Keeping {
     });
   }
 
-  /** Once all events are fanned out, as a worker does. */
+  /** Once all events are fanned out, as a worker does. It does not rest between its steps. */
   async retain(
     policy: Partial<RetentionPolicy> = {},
     deps: Partial<RetentionDeps> = {},
   ): Promise<Retained | null> {
     await relayAll(this.setting.server.sql);
-    const all = { sql: this.#sql, clock, timers, ids, dryRun: false, ...deps };
+    const hurried: Timers = { ...timers, after: (_ms, task) => timers.after(0, task) };
+    const all = { sql: this.#sql, clock, timers: hurried, ids, dryRun: false, ...deps };
     return retain(all, { ...POLICY, ...policy });
   }
 

@@ -15,10 +15,7 @@ beforeAll(async () => {
   await keeping.setting.meter('sum');
   await keeping.setting.meter('count', { aggregation: 'count' });
 }, 60_000);
-afterEach(async () => {
-  await keeping.closes();
-  await keeping.travel(null);
-});
+afterEach(() => keeping.closes());
 afterAll(() => keeping.stop());
 
 /** A customer; of those before nothing is left that may go. */

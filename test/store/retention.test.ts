@@ -16,10 +16,7 @@ beforeAll(async () => {
   await keeping.setting.meter('api');
   await keeping.setting.meter('users', { aggregation: 'unique', unique_property: 'user' });
 }, 60_000);
-afterEach(async () => {
-  await keeping.closes();
-  await keeping.travel(null);
-});
+afterEach(() => keeping.closes());
 afterAll(() => keeping.stop());
 
 async function customerWith(fields: object = {}, feature = 'api'): Promise<string> {

@@ -1,6 +1,6 @@
 // A database of its own for each test file, made from a template that was migrated once.
 //
-// The template is named after the migrations' content, so that a server that outlives the run never
+// A template is named after the migrations' content, so that a server that outlives the run never
 // serves an old one. It gets its name only when it is complete. Files may run in parallel
 // processes: one builds it under an advisory lock, the others wait.
 import { createHash, randomBytes } from 'node:crypto';
@@ -21,15 +21,24 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
+/** What a template has, and the name of that. */
+export interface Content {
+  readonly name: string;
+  /** Closes what it opens. */
+  readonly fill: (url: string) => Promise<void>;
+}
+
+const NEWEST: Content = { name: 'newest', fill: (url) => migrate(url) };
+
 /**
  * Call in `beforeAll`, and `drop()` in `afterAll`.
  * @throws Error where the servers are missing or a migration fails
  */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export async function freshDatabase(content = NEWEST): Promise<FreshDatabase> {
   const { databaseUrl } = testServices();
   const name = `test_${randomBytes(6).toString('hex')}`;
   await withServer(databaseUrl, async (sql) => {
-    const template = await ensureTemplate(sql, databaseUrl);
+    const template = await ensureTemplate(sql, databaseUrl, content);
     await sql`create database ${sql(name)} template ${sql(template)}`;
   });
   return {
@@ -38,8 +47,8 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   };
 }
 
-async function ensureTemplate(sql: Sql, databaseUrl: string): Promise<string> {
-  const name = `template_${hashOf(DATABASE).slice(0, 16)}`;
+async function ensureTemplate(sql: Sql, databaseUrl: string, content: Content): Promise<string> {
+  const name = `template_${migrations()}_${content.name}`;
   if (await exists(sql, name)) return name;
   await sql`select pg_advisory_lock(${LOCK_KEY})`;
   try {
@@ -47,14 +56,20 @@ async function ensureTemplate(sql: Sql, databaseUrl: string): Promise<string> {
     const unfinished = `${name}_unfinished`;
     await sql`drop database if exists ${sql(unfinished)} with (force)`;
     await sql`create database ${sql(unfinished)}`;
-    await migrate(urlOf(databaseUrl, unfinished));
+    await content.fill(urlOf(databaseUrl, unfinished));
     const open = await untilClosed(sql, unfinished);
-    if (open.length > 0) throw new Error(`migrate() left connections open: ${open.join('; ')}`);
+    if (open.length > 0) throw new Error(`${name} left connections open: ${open.join('; ')}`);
     await sql`alter database ${sql(unfinished)} rename to ${sql(name)}`;
   } finally {
     await sql`select pg_advisory_unlock(${LOCK_KEY})`;
   }
   return name;
+}
+
+let known: string | undefined;
+/** Their content does not change while a test runs. */
+function migrations(): string {
+  return (known ??= hashOf(DATABASE).slice(0, 16));
 }
 
 async function drop(sql: Sql, name: string): Promise<void> {

@@ -5,7 +5,8 @@ import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 
 /** The name of a partition of the archive. */
 const MONTH = /^transfers_archive_\d{4}_\d{2}$/;
-const LOCK_WAIT_MS_MAX = 5000;
+/** Others wait behind what waits for the lock. */
+export const LOCK_WAIT_MS_MAX = 5000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The partition of the month, in UTC, of `now`, or of `months` later. */
@@ -53,12 +54,16 @@ export async function makeMonths(
  * The lock comes first and keeps audits out until both are done: every snapshot sees a dropped
  * table as gone, however old the snapshot is.
  */
-export async function closeMonth(sql: Sql<Bigints>, month: string): Promise<boolean> {
+export async function closeMonth(
+  sql: Sql<Bigints>,
+  month: string,
+  lockWaitMs: number,
+): Promise<boolean> {
   assert(MONTH.test(month), 'a month of the archive');
   try {
     await sql.begin(async (transaction) => {
       await transaction`select set_config('statement_timeout', '0', true),
-        set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`;
+        set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
       await transaction`lock table transfers_archive in access exclusive mode`;
       await transaction.unsafe(closing(month));
       await transaction.unsafe(`DROP TABLE ${month}`);

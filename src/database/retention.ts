@@ -14,7 +14,13 @@ import type { ISql, Sql } from 'postgres';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
 import { type Clock, type Ids, pause, type Timers } from '../../ledger/ports.ts';
-import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
+import {
+  closeMonth,
+  listMonths,
+  LOCK_WAIT_MS_MAX,
+  makeMonths,
+  monthName,
+} from './archive-months.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { RETENTION_LOCK } from './retention-lock.ts';
 import { isUsageBinned } from './usage-backfill.ts';
@@ -45,6 +51,8 @@ export type RetentionDeps = {
   readonly ids: Ids;
   /** Whether to count only, and change nothing. */
   readonly dryRun: boolean;
+  /** How long a month that is being read is waited for. */
+  readonly lockWaitMs?: number;
 };
 
 export type Retained = {
@@ -194,13 +202,13 @@ async function pagesOf(sql: Sql<Bigints>, table: string): Promise<number> {
 }
 
 async function closeBefore(
-  { sql, dryRun }: RetentionDeps,
+  { sql, dryRun, lockWaitMs = LOCK_WAIT_MS_MAX }: RetentionDeps,
   first: string,
 ): Promise<Pick<Retained, 'closed' | 'busy'>> {
   const closed: string[] = [];
   // Their names ascend with time.
   for (const month of (await listMonths(sql)).filter((name) => name < first)) {
-    if (!dryRun && !(await closeMonth(sql, month))) return { closed, busy: true };
+    if (!dryRun && !(await closeMonth(sql, month, lockWaitMs))) return { closed, busy: true };
     closed.push(month);
   }
   return { closed, busy: false };

@@ -1,26 +1,31 @@
 // Any failure between the commit of an event and its deliveries: each endpoint of that time gets it
 // once, and the audit closes.
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { retryEvents } from '../../src/records/event-faults.ts';
 import { passEvents, type Step } from '../../workers/relay.ts';
 import { anEvent, deliveriesOf, endpointOf, unaccounted } from '../http/webhook-endpoints/owed.ts';
 import { relayAll } from '../support/relayed.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestServer, withTenants } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 setDefaultTimeout(60_000);
 
+let served: TestServer;
+/** With organisations that no other test has. */
 let server: TestServer;
+beforeAll(async () => {
+  served = await startServer({ own: true });
+});
 beforeEach(async () => {
-  server = await startServer();
+  server = await withTenants(served);
 });
 afterEach(async () => {
   expect(await unaccounted(server)).toEqual([]);
   expect(await audit(server.sql)).toEqual([]);
-  await server.stop();
 });
+afterAll(() => served.stop());
 
 /** Events that no relay has fanned out. */
 async function write(count: number, key?: string): Promise<void> {
@@ -49,7 +54,7 @@ test.each(PARTS)('killed %s: another one does all of it, once', async (part) => 
   const { id } = await endpointOf(server);
   await write(3);
   await sql.unsafe(`
-    create function wait_at_gate() returns trigger language plpgsql as
+    create or replace function wait_at_gate() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$;
     create trigger gate ${part} for each statement execute function wait_at_gate()`);
   const gate = await sql.reserve();
@@ -67,6 +72,7 @@ test.each(PARTS)('killed %s: another one does all of it, once', async (part) => 
   expect(await step).toContain('CONNECTION_CLOSED');
   await gate`select pg_advisory_unlock(${GATE})`;
   gate.release();
+  await sql.unsafe(`drop trigger gate on ${part.split(' ').at(-1)!}`);
   await until('its locks are gone', async () => (await passEvents(sql)) !== null);
   await relayAll(sql);
   expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([0, 3]);
@@ -117,6 +123,7 @@ test('an event that cannot be read keeps no other from being passed', async () =
   await sql`update events set type = 'tag.deleted' where id = (select event_id from event_queue offset 1 limit 1)`;
   await writeMany(other.id, 2);
   await relayAll(sql);
+  await sql.unsafe(step!.source);
   expect(await waiting()).toBe(0);
   expect(await deliveriesOf(server, id)).toHaveLength(3);
 });
@@ -129,7 +136,7 @@ test('an event that cannot be passed is set aside, the others go on, and it is q
     { event: string }[]
   >`select event_id as event from event_queue order by place limit 1`;
   await sql.unsafe(`
-    create function refuse() returns trigger language plpgsql as
+    create or replace function refuse() returns trigger language plpgsql as
       $$ begin raise exception 'poisoned'; end $$;
     create trigger poison before insert on deliveries for each row
       when (new.event_id = '${poison!.event}') execute function refuse()`);
@@ -158,7 +165,7 @@ test('what is not the fault of an event sets none aside', async () => {
   const { sql } = server;
   await write(2);
   await sql.unsafe(`
-    create function refuse() returns trigger language plpgsql as
+    create or replace function refuse() returns trigger language plpgsql as
       $$ begin raise exception 'no room' using errcode = 'disk_full'; end $$;
     create trigger full_disk before insert on event_fanouts for each statement execute function refuse()`);
   expect(await passEvents(sql).catch(String)).toContain('no room');

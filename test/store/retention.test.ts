@@ -219,7 +219,7 @@ test('a month that is being read is not dropped, and goes the next time', async 
   await keeping.retain();
   const busy = await keeping.setting.server.sql.begin(async (transaction) => {
     await transaction`lock table transfers_archive in access share mode`;
-    return keeping.retain({ usageMonths: 1 });
+    return keeping.retain({ usageMonths: 1 }, { lockWaitMs: 100 });
   });
   expect(busy).toMatchObject({ closed: [], busy: true });
   await keeping.closes();

@@ -124,11 +124,13 @@ export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const known = typeof settings === 'function' ? settings('http://here') : settings;
   return share(JSON.stringify([edited, known]), {
     open: () => start(options),
-    enter: async (server) => ({
-      ...server,
-      ...callingAs(server, await createTenants(server.sql, server)),
-    }),
+    enter: withTenants,
   });
+}
+
+/** The same server, with organisations that nobody has. */
+export async function withTenants(server: TestServer): Promise<TestServer> {
+  return { ...server, ...callingAs(server, await createTenants(server.sql, server)) };
 }
 
 function start(options: ServerOptions): Promise<TestServer> {

@@ -91,12 +91,12 @@ test(
       const model = new Model();
       const since = quarterOf(Date.now());
       const customers = await Promise.all(Array.from({ length: 6 }, customer));
-      for (let n = 0; n < 25; n += 1) await model.use(random, customers, `before ${n}`);
+      for (let n = 0; n < 12; n += 1) await model.use(random, customers, `before ${n}`);
       const [first, second] = nodes.all as [TestServer, TestServer];
       expect((await first.sql`select from usage_deltas`).length).toBeGreaterThan(0);
       second.journal.freeze();
       nodes.all.splice(1, 1);
-      for (let n = 0; n < 25; n += 1) await model.use(random, customers, `after ${n}`);
+      for (let n = 0; n < 12; n += 1) await model.use(random, customers, `after ${n}`);
       second.journal.thaw();
       nodes.all.push(second);
       expect(await totals(first, since)).toEqual(model.quarters);

@@ -122,10 +122,10 @@ test(seeded('a decimal of at most 15 digits leaves as it came'), () => {
   );
 });
 
-test('0.1 a million times is exactly 100000', () => {
+test('0.1 a hundred thousand times is exactly 10000', () => {
   let total = 0n;
-  for (let i = 0; i < 1_000_000; i += 1) total += parseQuantity(0.1, 6) as bigint;
-  expect(quantityNumber(total, 6)).toBe(100_000);
+  for (let i = 0; i < 100_000; i += 1) total += parseQuantity(0.1, 6) as bigint;
+  expect(quantityNumber(total, 6)).toBe(10_000);
 });
 
 test('0.1 a hundred thousand times through the ledger is exactly 10000', () => {

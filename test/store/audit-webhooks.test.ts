@@ -9,7 +9,7 @@ let bed: Bed;
 let books: Books;
 
 beforeAll(async () => {
-  bed = await Bed.start({ engines: 0, own: true });
+  bed = await Bed.start({ engines: 0 });
   const close = await bed.addEngine();
   const sink = new Sink();
   const well = await bed.endpoint(sink.url, { event_types: ['*'] });

@@ -1,6 +1,14 @@
 // Any failure between the commit of an event and its deliveries: each endpoint of that time gets it
 // once, and the audit closes.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { retryEvents } from '../../src/records/event-faults.ts';

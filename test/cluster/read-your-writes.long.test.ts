@@ -1,0 +1,3 @@
+import { testReadYourWrites } from './read-your-writes.ts';
+
+testReadYourWrites(200);

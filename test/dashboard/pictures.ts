@@ -4,6 +4,9 @@ import type { Page } from 'playwright-core';
 
 const GALLERY = 'dist/gallery';
 const IS_KEPT = process.env['GALLERY'] === '1' || process.env['CI'] !== undefined;
+/** A PNG takes half as long again. */
+const TYPE = 'jpeg';
+const QUALITY = 80;
 /** A longer page is cut there. */
 const HEIGHT_MAX = 3000;
 /** Of one picture. */
@@ -19,17 +22,17 @@ export async function keepPicture(page: Page, path: string, look: string): Promi
   const { width = 0 } = page.viewportSize() ?? {};
   const whole = Number(await page.evaluate('document.documentElement.scrollHeight'));
   const clip = { x: 0, y: 0, width, height: Math.min(whole, HEIGHT_MAX) };
-  const picture = await page.screenshot({ fullPage: true, clip });
+  const picture = await page.screenshot({ fullPage: true, clip, type: TYPE, quality: QUALITY });
   if (picture.length > BYTES_MAX) throw new Error(`${path}: ${picture.length} bytes`);
   mkdirSync(GALLERY, { recursive: true });
-  writeFileSync(`${GALLERY}/${fileName(path)}.${look}.png`, picture);
+  writeFileSync(`${GALLERY}/${fileName(path)}.${look}.${TYPE}`, picture);
   took += performance.now() - began;
 }
 
 /** A page with all pictures that are there: a row for each path, a column for each look. */
 export function indexPictures(): void {
   if (!IS_KEPT || !existsSync(GALLERY)) return;
-  const names = readdirSync(GALLERY).filter((name) => name.endsWith('.png'));
+  const names = readdirSync(GALLERY).filter((name) => name.endsWith(`.${TYPE}`));
   const bytes = names.reduce((sum, name) => sum + statSync(`${GALLERY}/${name}`).size, 0);
   const parts = names.map((name) => name.split('.'));
   const of = (at: 0 | 1) => [...new Set(parts.map((part) => part[at] ?? ''))].toSorted();
@@ -46,7 +49,7 @@ function indexOf(
   { names, head }: { readonly names: readonly string[]; readonly head: string },
 ): string {
   const cell = (page: string, look: string) => {
-    const name = `${page}.${look}.png`;
+    const name = `${page}.${look}.${TYPE}`;
     if (!names.includes(name)) return '<td></td>';
     return `<td><a href="${name}"><img src="${name}" alt="${page}, ${look}" loading="lazy"></a></td>`;
   };

@@ -1,7 +1,7 @@
 // The page of the audit log, and that what a member does in the dashboard is in it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
-import { rowsOf } from '../http/audit-log/reading.ts';
+import { rowsOf as rowsOfAll } from '../http/audit-log/reading.ts';
 import { faultIn, type Member, memberOf } from './member.ts';
 import { HOSTILE } from './samples.ts';
 
@@ -10,20 +10,27 @@ setDefaultTimeout(30_000);
 let server: TestServer;
 let member: Member;
 beforeAll(async () => {
-  server = await startServer({ alone: true });
+  server = await startServer();
   member = await memberOf(server);
 });
 afterAll(() => server.stop());
 
 const post = (path: string, body: object) => server.call('POST', path, { body });
 
+const rowsOf = async (operation: string) =>
+  (await rowsOfAll(server.sql, operation)).filter(
+    (row) => row['organisation_id'] === server.organisation.id,
+  );
+
 /** The rows of its table. */
 const countIn = (page: string) => (page.match(/<tr>/g) ?? []).length - 1;
 
 test('an action in the dashboard is in it, in the name of the member', async () => {
   await member.act('/webhooks/new', { url: 'https://hooks.example/of-a-member' });
-  const [row] = await rowsOf(server.sql, 'createWebhookEndpoint');
-  const [session] = await server.sql`select id, user_id from sessions`;
+  const [row] = await rowsOf('createWebhookEndpoint');
+  const [session] = await server.sql`
+    select s.id, s.user_id from sessions s join organisation_members m using (user_id)
+    where m.organisation_id = ${server.organisation.id}`;
   expect(row).toMatchObject({
     organisation_id: server.organisation.id,
     mode: 'test',
@@ -42,12 +49,12 @@ test('an action in the dashboard is in it, in the name of the member', async () 
 });
 
 test('a form that is sent twice is in it once', async () => {
-  const before = (await rowsOf(server.sql, 'createWebhookEndpoint')).length;
+  const before = (await rowsOf('createWebhookEndpoint')).length;
   const page = await member.read('/webhooks/new');
   const key = /name="_key" value="([^"]+)"/.exec(page)![1]!;
   const fields = { url: 'https://hooks.example/twice', _key: key };
   for (let n = 0; n < 2; n += 1) await member.tab.post(`${member.base}/webhooks/new`, fields);
-  expect((await rowsOf(server.sql, 'createWebhookEndpoint')).length).toBe(before + 1);
+  expect((await rowsOf('createWebhookEndpoint')).length).toBe(before + 1);
 });
 
 test('it shows each change as it was and as it became, as text', async () => {

@@ -1,12 +1,12 @@
-// The branding page in a real browser: a logo from a file, and a preview that follows what is typed.
+// The branding page in a real browser: a preview that follows what is typed. Files of a logo, and the page
+// without a script: branding-preview.long.test.ts and branding.test.ts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { openBrowser } from '../pages/browser.ts';
-import { expectAccessible } from '../pages/gallery.ts';
 import type { Shop } from '../payments/shop.ts';
-import { png, pngOfBytes } from '../support/images.ts';
 import { openShop } from './book.ts';
-import { openSeat, type Seat, signIn, violationsOf } from './browser.ts';
+import { violationsOf } from '../pages/violations.ts';
+import { openSeat, type Seat, signIn } from './browser.ts';
 
 setDefaultTimeout(60_000);
 
@@ -23,14 +23,6 @@ afterAll(async () => {
   await shop.close();
 });
 
-const fileOf = (buffer: Buffer, name = 'logo.png') => ({ name, mimeType: 'image/png', buffer });
-
-async function seated(javaScriptEnabled: boolean): Promise<Seat> {
-  const seat = await openSeat(browser, { javaScriptEnabled });
-  await signIn(seat, shop.server);
-  return seat;
-}
-
 /** The colour of a button in the page. */
 const fillOf = ({ page }: Seat, button: string) =>
   page.evaluate(
@@ -38,63 +30,11 @@ const fillOf = ({ page }: Seat, button: string) =>
   );
 const SAMPLE = '#brand-preview .button.wide';
 
-test.each([true, false])(
-  'a logo is uploaded, seen and removed; JavaScript: %p',
-  async (hasScript) => {
-    const seat = await seated(hasScript);
-    const { page } = seat;
-    await page.goto(address);
-    await page.getByRole('link', { name: 'Upload a logo' }).click();
-    await page.getByLabel('Image').setInputFiles(fileOf(png(120, 40)));
-    await page.getByRole('button', { name: 'Upload it' }).click();
-    await page.waitForURL((url) => url.pathname.endsWith('/settings/branding'));
-    const logo = page.locator('#brand-preview .logo').first();
-    await logo.waitFor();
-    if (hasScript) {
-      const width = `(async () => {
-        const image = document.querySelector('#brand-preview .logo');
-        await image.decode();
-        return image.naturalWidth;
-      })()`;
-      expect(await page.evaluate(width)).toBe(120);
-      await expectAccessible(page);
-      expect(await violationsOf(page)).toEqual([]);
-    }
-    await page.getByRole('link', { name: 'Remove it' }).click();
-    await page.getByRole('button', { name: 'Remove it' }).click();
-    await page.getByText('It is removed.').waitFor();
-    expect(await page.locator('#brand-preview .logo').count()).toBe(0);
-    expect(seat.complaints).toEqual([]);
-    await seat.context.close();
-  },
-);
-
-test.each([
-  [true, 65_537],
-  [true, 8_000_000],
-  [false, 8_000_000],
-])(
-  'a file that is too large is told of on the page; JavaScript: %p, %d bytes',
-  async (hasScript, bytes) => {
-    const seat = await seated(hasScript);
-    const { page } = seat;
-    await page.goto(`${address}/logo`);
-    const named = `"><img src=x onerror=alert(1)>.png`;
-    await page.getByLabel('Image').setInputFiles(fileOf(pngOfBytes(bytes), named));
-    await page.getByRole('button', { name: 'Upload it' }).click();
-    await page.getByRole('alert').waitFor();
-    expect(await page.locator('#f-data-error').innerText()).toContain('at most 64 KiB');
-    expect(await page.locator('main img').count()).toBe(0);
-    if (hasScript) expect(await violationsOf(page)).toEqual([]);
-    expect(seat.complaints).toEqual([]);
-    await seat.context.close();
-  },
-);
-
 test('the preview follows the colour that is typed, and goes back with it', async () => {
   const body = { branding: { color: '#5b2a86' } };
   await shop.server.call('PATCH', '/organization', { body });
-  const seat = await seated(true);
+  const seat = await openSeat(browser);
+  await signIn(seat, shop.server);
   const { page } = seat;
   await page.goto(address);
   expect(await fillOf(seat, SAMPLE)).toBe('rgb(91, 42, 134)');
@@ -119,19 +59,4 @@ test('the preview follows the colour that is typed, and goes back with it', asyn
   const { json } = await shop.server.call('GET', '/organization');
   expect(json.branding.color).toBe('#5b2a86');
   expect(seat.complaints).toEqual([]);
-  await seat.context.close();
-});
-
-test('without JavaScript the preview shows what is saved', async () => {
-  const body = { branding: { color: '#5b2a86', support_email: 'help@acme.example' } };
-  await shop.server.call('PATCH', '/organization', { body });
-  const seat = await seated(false);
-  const { page } = seat;
-  await page.goto(address);
-  await page.getByLabel('Colour').fill('#00aa00');
-  expect(await page.locator('#brand-preview').getByText('help@acme.example').count()).toBe(2);
-  await page.getByRole('button', { name: 'Change it' }).click();
-  await page.getByText('The change is made.').waitFor();
-  expect(await page.locator('style').nth(1).textContent()).toContain('--fill:#00aa00');
-  await seat.context.close();
 });

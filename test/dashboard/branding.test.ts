@@ -47,6 +47,7 @@ async function sendRaw(
 
 test('an image is uploaded, shown, replaced and removed, and the audit log has who did it', async () => {
   expect(await member.read('/settings/branding')).toContain('There is none');
+  expect(await member.read(LOGO)).toContain('enctype="multipart/form-data"');
   for (const [bytes, type] of [
     [png(40, 20), 'image/png'],
     [jpeg(40, 20), 'image/jpeg'],

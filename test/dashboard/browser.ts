@@ -1,6 +1,5 @@
 // A browser that is signed in to the dashboard, and what holds for each of its pages.
 import { expect } from 'bun:test';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../src/records/members.ts';
 import { aLink, aMember } from '../http/people/tab.ts';
@@ -47,22 +46,6 @@ export async function signIn(
   await page.goto(server.url + (await aLink(server, user.id)));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL((url) => url.pathname.startsWith(`/dashboard/${organisationId}/`));
-}
-
-const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** What depends on the colours and the width of a page, and on nothing else. */
-export const LOOKS_ONLY = { type: 'rule', values: ['color-contrast', 'target-size'] } as const;
-
-/** Automated checks of WCAG 2.2 AA: each violation with the element that it is about. */
-export async function violationsOf(
-  page: Page,
-  runOnly: object = { type: 'tag', values: EVERYTHING },
-): Promise<string[]> {
-  const isThere = await page.evaluate("typeof axe === 'object'");
-  if (isThere !== true) await page.evaluate(axe.source);
-  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
-  const { violations }: axe.AxeResults = await page.evaluate(`axe.run(document, ${options})`);
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
 /** No text has become markup. */

@@ -1,54 +1,42 @@
-// The dashboard in a real browser: signing in and out, with the keyboard alone, without JavaScript, in
-// the frame and in the hands of another site.
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
+// Signing in and out, and forms from elsewhere, as a browser without a script meets them; in a browser
+// someone signs in and is refused once. The rest in a browser: browsing.long.test.ts.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
 import { openBrowser } from '../pages/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { aLink, aMember, Tab } from '../http/people/tab.ts';
-import { openSeat, type Seat, signIn } from './browser.ts';
+import { openSeat, signIn } from './browser.ts';
+import { memberOf } from './member.ts';
 
 setDefaultTimeout(60_000);
 
 const COOKIE = '__Host-tollhouse';
 
 let server: TestServer;
-let browser: Browser;
 let base: string;
-/** Pages of other sites: at `localhost`, which is another site than 127.0.0.1. */
-let evil: ReturnType<typeof Bun.serve>;
-let evilPage = '';
-const evilUrl = () => `http://localhost:${evil.port}/`;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), openBrowser()]);
+  server = await startServer();
   base = `${server.url}/dashboard/${server.organisation.id}/test`;
-  evil = Bun.serve({
-    port: 0,
-    fetch: () => new Response(evilPage, { headers: { 'content-type': 'text/html' } }),
-  });
 });
-afterAll(async () => {
-  await browser.close();
-  await evil.stop(true);
-  await server.stop();
-});
-
-let seat: Seat;
-beforeEach(async () => {
-  seat = await openSeat(browser);
-});
-
-const cookie = async () =>
-  (await seat.context.cookies()).find(({ name }) => name === COOKIE) ?? null;
+afterAll(() => server.stop());
 
 const keyNames = async () =>
   (await server.call('GET', '/api-keys?limit=200')).json.data.map(
     (key: { name: string }) => key.name,
   );
 
-test('a link signs in, and the cookie is for this host, over TLS, and no script', async () => {
+/** The token of the page's own form, not that of the button that signs out. */
+const tokenIn = (page: string): string =>
+  /<main[\s\S]*?name="_token" value="([\w-]+)"/.exec(page)?.[1] ?? '';
+
+test('in a browser a link signs in, the cookie is for no script, and a refusal takes the focus', async () => {
+  const browser = await openBrowser();
+  const seat = await openSeat(browser);
+  const { page } = seat;
   await signIn(seat, server);
-  expect(seat.page.url()).toBe(base);
-  expect(await cookie()).toMatchObject({
+  expect(page.url()).toBe(base);
+  const cookies = await seat.context.cookies();
+  expect(cookies.find(({ name }) => name === COOKIE)).toMatchObject({
     domain: '127.0.0.1',
     path: '/',
     httpOnly: true,
@@ -56,8 +44,15 @@ test('a link signs in, and the cookie is for this host, over TLS, and no script'
     sameSite: 'Lax',
     expires: -1,
   });
-  expect(await seat.page.evaluate('document.cookie')).toBe('');
+  expect(await page.evaluate('document.cookie')).toBe('');
+  await page.goto(`${base}/settings/organization`);
+  await page.getByLabel('Time zone').fill('Mars/Base');
+  await page.getByRole('button', { name: 'Change it' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe('alert');
+  expect(await page.getByLabel('Time zone').getAttribute('aria-invalid')).toBe('true');
   expect(seat.complaints).toEqual([]);
+  await browser.close();
 });
 
 test('a cookie that was planted before is not the one afterwards, and opens nothing', async () => {
@@ -70,152 +65,82 @@ test('a cookie that was planted before is not the one afterwards, and opens noth
   expect((await new Tab(server, planted).get(path)).status).toBe(303);
 });
 
-test('without JavaScript all of it works: signing in, a form, its refusal, signing out', async () => {
-  seat = await openSeat(browser, { javaScriptEnabled: false });
-  const { page } = seat;
-  await signIn(seat, server);
-  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
-  await page.getByRole('link', { name: 'New endpoint' }).click();
-  await page.getByLabel('Address').fill('http://192.168.0.1/');
-  await page.getByLabel('Description').fill('Mine');
-  await page.getByRole('button', { name: 'Make it' }).click();
-  expect(await page.getByRole('alert').innerText()).toContain('url');
-  expect(await page.getByLabel('Description').inputValue()).toBe('Mine');
-  await page.getByLabel('Address').fill('https://hooks.example/mine');
-  await page.getByRole('button', { name: 'Make it' }).click();
-  expect(await page.getByText('whsec_').innerText()).toContain('whsec_');
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  expect(new URL(page.url()).pathname).toBe('/dashboard/sign-in');
+test('after signing out nothing is shown, no page was kept, and the session is no more', async () => {
+  const member = await memberOf(server);
+  const page = await member.get('/keys');
+  expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(page.text).toContain('action="/dashboard/sign-out"');
+  const held = new Tab(server, member.tab.cookie);
+  const reply = await member.tab.post('/dashboard/sign-out');
+  expect([reply.status, reply.headers.get('location'), member.tab.cookie]).toEqual([
+    303,
+    '/dashboard/sign-in',
+    null,
+  ]);
+  expect((await held.get(`${member.base}/keys`)).status).toBe(303);
 });
 
-test('after signing out nothing is shown, by the way back neither, and the session is no more', async () => {
-  await signIn(seat, server);
-  const { page } = seat;
-  await page.goto(`${base}/keys`);
-  const held = (await cookie())?.value;
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.waitForURL((url) => url.pathname === '/dashboard/sign-in');
-  expect(await cookie()).toBeNull();
-  await page.goBack();
-  expect(new URL(page.url()).pathname).toBe('/dashboard/sign-in');
-  const again = await fetch(`${base}/keys`, {
-    headers: { cookie: `${COOKIE}=${held}` },
-    redirect: 'manual',
-  });
-  expect(again.status).toBe(303);
+test('no page lets another site frame it', async () => {
+  const member = await memberOf(server);
+  for (const { path } of DASHBOARD_PAGES) {
+    if (path.includes(':') || path.endsWith('.csv')) continue;
+    const { headers } = await member.get(path);
+    const policy = headers.get('content-security-policy');
+    expect([path, policy]).toEqual([path, expect.stringContaining("frame-ancestors 'none'")]);
+  }
 });
 
-test('the keyboard alone makes a key', async () => {
-  await signIn(seat, server);
-  const { page } = seat;
-  const focused = () =>
-    page.evaluate(
-      '(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()',
-    );
-  /** Tabs until this has the focus. */
-  const tabTo = async (text: string) => {
-    for (let at = 0; at < 60; at += 1) {
-      await page.keyboard.press('Tab');
-      if ((await focused()) === text) return;
-    }
-    throw new Error(`the keyboard does not reach ${text}`);
-  };
-  await tabTo('Skip to the content');
-  await page.keyboard.press('Enter');
-  expect(await page.evaluate('document.activeElement.id')).toBe('main');
-  await page.goto(base);
-  await tabTo('API keys');
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`${base}/keys`);
-  await tabTo('New key');
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`${base}/keys/new`);
-  await tabTo('Name');
-  await page.keyboard.type('By keyboard');
-  await tabTo('It may');
-  await page.keyboard.press('ArrowDown');
-  await tabTo('Make it');
-  await page.keyboard.press('Enter');
-  await page.getByText('it is shown this once').waitFor();
-  const { data } = (await server.call('GET', '/api-keys?limit=200')).json;
-  expect(data[0]).toMatchObject({ name: 'By keyboard', scopes: ['read'] });
-  expect(seat.complaints).toEqual([]);
-});
-
-test('what was refused takes the focus', async () => {
-  await signIn(seat, server);
-  const { page } = seat;
-  await page.goto(`${base}/settings/organization`);
-  await page.getByLabel('Time zone').fill('Mars/Base');
-  await page.getByRole('button', { name: 'Change it' }).click();
-  await page.getByRole('alert').waitFor();
-  expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe('alert');
-  expect(await page.getByLabel('Time zone').getAttribute('aria-invalid')).toBe('true');
-});
-
-test('no other site can frame it', async () => {
-  await signIn(seat, server);
-  const { page } = seat;
-  // The same site, another origin: the cookie would be sent.
-  evilPage = `<iframe src="${base}/keys/new"></iframe>`;
-  const refused = page.waitForEvent('console', {
-    predicate: (message) => message.text().includes('frame-ancestors'),
-  });
-  await page.goto(`http://127.0.0.1:${evil.port}/`);
-  await refused;
-  const [, framed] = page.frames();
-  expect((await framed?.content()) ?? '').not.toContain('New API key');
-});
-
-test.each([
-  ['another site', () => evilUrl()],
-  [
-    'another origin of this site, which gets the cookie along',
-    () => `http://127.0.0.1:${evil.port}/`,
-  ],
-])('a form of %s does nothing, even with the token', async (_, url) => {
-  await signIn(seat, server);
-  const { page } = seat;
-  await page.goto(`${base}/keys/new`);
-  const token = (await page.locator('main [name=_token]').getAttribute('value')) ?? '';
-  evilPage = `<form method="post" action="${base}/keys/new"><input name="_token" value="${token}">
-    <input name="name" value="Stolen"><input name="scopes" value="all"><button>Win</button></form>`;
-  await page.goto(url());
-  await page.getByRole('button').click();
-  await page.waitForURL((at) => at.href === `${base}/keys/new`);
-  expect(await page.locator('h1').innerText()).toBe('This form cannot be sent');
-  expect(await keyNames()).not.toContain('Stolen');
-});
+test.each(['cross-site', 'same-site'])(
+  'a form of another page does nothing, even with the token: %s',
+  async (site) => {
+    const { tab } = await memberOf(server);
+    const token = tokenIn((await tab.get(new URL(`${base}/keys/new`).pathname)).text);
+    expect(token).not.toBe('');
+    const reply = await fetch(`${base}/keys/new`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ _token: token, name: 'Stolen', scopes: 'all' }),
+      headers: {
+        cookie: `${COOKIE}=${tab.cookie}`,
+        'sec-fetch-site': site,
+        origin: 'http://localhost:1',
+      },
+    });
+    expect([reply.status, await reply.text()]).toEqual([
+      403,
+      expect.stringContaining('This form cannot be sent'),
+    ]);
+    expect(await keyNames()).not.toContain('Stolen');
+  },
+);
 
 test('a form without its token, or with the one of another session, does nothing', async () => {
-  await signIn(seat, server);
-  const other = await openSeat(browser);
-  await signIn(other, server);
-  await other.page.goto(`${base}/keys/new`);
-  const foreign = (await other.page.locator('main [name=_token]').getAttribute('value')) ?? '';
+  const member = await memberOf(server);
+  const other = await memberOf(server);
+  const foreign = tokenIn(await other.read('/keys/new'));
   for (const token of [null, '', 'x', foreign]) {
-    const { page } = seat;
-    await page.goto(`${base}/keys/new`);
-    await page.getByLabel('Name').fill('Forged');
-    await page.evaluate(
-      `(() => { const field = document.querySelector('main [name=_token]');
-        ${token === null ? 'field.remove()' : `field.value = ${JSON.stringify(token)}`}; })()`,
-    );
-    await page.getByRole('button', { name: 'Make it' }).click();
-    await page.getByText('This form cannot be sent').waitFor();
+    const own = tokenIn(await member.read('/keys/new'));
+    expect([own === '', own === foreign]).toEqual([false, false]);
+    member.tab.page = '';
+    const fields = { name: 'Forged', scopes: 'read', ...(token !== null && { _token: token }) };
+    const reply = await member.tab.post(`${member.base}/keys/new`, fields);
+    expect([token, reply.status, reply.text]).toEqual([
+      token,
+      403,
+      expect.stringContaining('This form cannot be sent'),
+    ]);
   }
   expect(await keyNames()).not.toContain('Forged');
 });
 
 test('test and live are told apart in words, in the address and in the title', async () => {
-  await signIn(seat, server);
-  const { page } = seat;
-  await page.goto(`${base}/customers`);
-  expect(await page.getByRole('region', { name: 'Mode' }).innerText()).toContain('Test mode');
-  expect(await page.title()).toEndWith('(test)');
-  await page.getByRole('link', { name: 'Go to live mode' }).click();
-  await page.waitForURL((url) => url.pathname.endsWith('/live'));
-  expect(await page.getByRole('region', { name: 'Mode' }).innerText()).toContain('real money');
-  expect(await page.title()).toEndWith('(live)');
-  expect(await page.getByRole('link', { name: 'Test clock' }).count()).toBe(0);
+  const trial = await (await memberOf(server)).read('/customers');
+  expect(trial).toContain('Test mode');
+  expect(trial).toMatch(/\(test\)<\/title>/);
+  expect(trial).toMatch(/href="[^"]*\/live[^"]*"[^>]*>\s*Go to live mode/);
+  expect(trial).toContain('Test clock');
+  const live = await (await memberOf(server, { mode: 'live' })).read('/customers');
+  expect(live).toContain('real money');
+  expect(live).toMatch(/\(live\)<\/title>/);
+  expect(live).not.toContain('Test clock');
 });

@@ -9,7 +9,7 @@ setDefaultTimeout(30_000);
 let server: TestServer;
 let member: Member;
 beforeAll(async () => {
-  server = await startServer({ alone: true });
+  server = await startServer();
   member = await memberOf(server, { role: 'read_only' });
   for (const slug of ['a-calls', 'b-calls', 'c-calls', 'd-calls']) await make('/meters', { slug });
   await make('/meters', { slug: 'z-seats', aggregation: 'max', value_property: 'seats' });

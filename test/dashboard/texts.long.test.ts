@@ -7,7 +7,8 @@ import { expectAccessible } from '../pages/gallery.ts';
 import type { Shop } from '../payments/shop.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Book, HOSTILE, LONG, makeBook, openShop, SHOWN_PATHS, type Texts } from './book.ts';
-import { expectOnlyText, openSeat, PHONE, type Seat, signIn, violationsOf } from './browser.ts';
+import { violationsOf } from '../pages/violations.ts';
+import { expectOnlyText, openSeat, PHONE, type Seat, signIn } from './browser.ts';
 import { indexPictures, keepPicture } from './pictures.ts';
 
 setDefaultTimeout(60_000);

@@ -6,15 +6,8 @@ import type { Shop } from '../payments/shop.ts';
 import { openBrowser } from '../pages/browser.ts';
 import { expectAccessible } from '../pages/gallery.ts';
 import { type Book, makeBook, openShop, PLAIN, SHOWN_PATHS } from './book.ts';
-import {
-  DESKTOP,
-  LOOKS_ONLY,
-  openSeat,
-  PHONE,
-  type Seat,
-  signIn,
-  violationsOf,
-} from './browser.ts';
+import { LOOKS_ONLY, violationsOf } from '../pages/violations.ts';
+import { DESKTOP, openSeat, PHONE, type Seat, signIn } from './browser.ts';
 import { indexPictures, keepPicture } from './pictures.ts';
 
 setDefaultTimeout(60_000);

@@ -9,7 +9,7 @@ setDefaultTimeout(30_000);
 let server: TestServer;
 let member: Member;
 beforeAll(async () => {
-  server = await startServer({ alone: true });
+  server = await startServer();
   member = await memberOf(server, { role: 'support' });
   await make('/meters', { slug: 'api-calls' });
   const zone = { timezone: 'Asia/Kolkata' };

@@ -1,7 +1,6 @@
-// What a brand makes of the pages: readable whatever its colour, and CSS of numbers alone.
+// What a brand makes of the pages: readable whatever its colour, and CSS of numbers alone. Every page in
+// a browser: brand.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import axe from 'axe-core';
-import type { Browser, Page as BrowserPage } from 'playwright-core';
 import {
   type Brand,
   brandSheet,
@@ -15,15 +14,9 @@ import {
 } from '../../src/pages/brand.ts';
 import { contrast, hex, parseColor, type Rgb, WHITE } from '../../src/pages/color.ts';
 import { checkoutPage } from '../../src/pages/checkout/page.ts';
-import { invoicePage } from '../../src/pages/invoice.ts';
 import { stylesheet } from '../../src/pages/styles.ts';
-import { sendPage } from '../../src/http/page.ts';
-import { png } from '../support/images.ts';
-import { openBrowser } from './browser.ts';
-import { expectAccessible } from './gallery.ts';
-import { PLAIN_INVOICE, sheet } from './invoice-sheets.ts';
-import { everyPortalPage, PLAIN_PORTAL } from './portal-views.ts';
 import { everyView, PLAIN } from './views.ts';
+import { type Looks, openLooks } from './brand-looks.ts';
 
 setDefaultTimeout(60_000);
 
@@ -117,88 +110,27 @@ test('support is two links, one, or nothing', () => {
   expect(line({ supportUrl: 'https://a.co/' })).toContain('>a.co</a>');
 });
 
-const LOGO = png(240, 60);
-/** Readable in the dark alone, in the light alone, in neither, in both. */
-const LOOKS = { light: '#5b2a86', dark: '#10131a', pale: '#fff27a', ugly: '#7f8000' };
-
 describe('in a browser', () => {
-  let browser: Browser;
-  let page: BrowserPage;
-  let server: ReturnType<typeof Bun.serve>;
-  const complaints: string[] = [];
-  const asked: string[] = [];
-  const pages = (brand: Brand) => ({
-    checkout: () => checkoutPage(everyView(PLAIN)['open']!, null, brand),
-    paid: () => checkoutPage(everyView(PLAIN)['paid']!, null, brand),
-    portal: () => everyPortalPage(PLAIN_PORTAL, brand)['home']!(),
-    invoice: () => invoicePage(sheet(PLAIN_INVOICE), { brand }),
-  });
+  let looks: Looks;
   beforeAll(async () => {
-    server = Bun.serve({
-      port: 0,
-      fetch(request) {
-        const { pathname, origin } = new URL(request.url);
-        asked.push(pathname);
-        if (pathname === '/logos/one')
-          return new Response(LOGO, { headers: { 'content-type': 'image/png' } });
-        const [, color = '', name = ''] = pathname.split('/');
-        const brand = {
-          color: `#${color}`,
-          logo: { url: `${origin}/logos/one`, width: 240, height: 60 },
-          supportEmail: `${'a'.repeat(60)}@example.com`,
-          supportUrl: `https://help.example.com/${'x'.repeat(200)}`,
-        };
-        return sendPage(pages(brand)[name as keyof ReturnType<typeof pages>]());
-      },
-    });
-    browser = await openBrowser();
-    page = await browser.newPage({ viewport: { width: 320, height: 640 } });
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
+    looks = await openLooks();
   });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop(true);
-    expect(complaints).toEqual([]);
-  });
+  afterAll(() => looks.close());
 
-  test.each(
-    Object.entries(LOOKS).flatMap(([look, color]) =>
-      Object.keys(pages(NO_BRAND)).map((name) => [look, name, color] as const),
-    ),
-  )(
-    '%s: the %s is readable in light and in dark, and loads the logo alone',
-    async (_l, name, color) => {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        asked.length = 0;
-        const path = `/${color.slice(1)}/${name}`;
-        await page.goto(new URL(path, server.url).href);
-        expect(asked.filter((each) => each !== path)).toEqual(['/logos/one']);
-        expect(await page.evaluate(`document.querySelector('.logo').naturalWidth`)).toBe(240);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-        await expectAccessible(page);
-        await page.evaluate(axe.source);
-        const { violations }: axe.AxeResults = await page.evaluate(
-          `axe.run(document, { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] } })`,
-        );
-        expect(
-          violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
-        ).toEqual([]);
-      }
-    },
-  );
+  test('a colour that is readable on neither ground is, and the logo alone is loaded', () =>
+    looks.expectReadable('7f8000', 'checkout'));
 
   test('a button has the colour; on paper it has none', async () => {
+    const { page } = looks;
     await page.emulateMedia({ colorScheme: 'light' });
-    await page.goto(new URL('/5b2a86/checkout', server.url).href);
+    await looks.open('5b2a86', 'checkout');
     const style = (of: string) =>
       page.evaluate(`getComputedStyle(document.querySelector('button.button.wide')).${of}`);
     expect([await style('backgroundColor'), await style('color')]).toEqual([
       'rgb(91, 42, 134)',
       'rgb(255, 255, 255)',
     ]);
-    await page.goto(new URL('/5b2a86/invoice', server.url).href);
+    await looks.open('5b2a86', 'invoice');
     const accent = `getComputedStyle(document.documentElement).getPropertyValue('--accent')`;
     expect(await page.evaluate(accent)).toBe('#5b2a86');
     await page.emulateMedia({ media: 'print' });

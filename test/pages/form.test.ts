@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({
-    settings: (url) => ({ baseUrl: url, checkoutUrl: `${url}/pay` }),
+    settings: (url) => ({ baseUrl: url, appUrl: url, checkoutUrl: `${url}/pay` }),
   });
 });
 afterAll(() => server.stop());

@@ -1,9 +1,11 @@
-// Pages without a service, in a real browser as wide as a phone, and what holds for each of them.
+// Pages without a service: as they are written, or in a real browser as wide as a phone; and what holds
+// for each of them.
 import { expect } from 'bun:test';
 import type { Page as BrowserPage } from 'playwright-core';
 import { sendPage } from '../../src/http/page.ts';
 import type { Page } from '../../src/pages/layout.ts';
 import { openBrowser } from './browser.ts';
+import { all, type Element, parse, tagged, textOf } from './document.ts';
 
 /**
  * Each breaks out of another context: an attribute, an element, a style, a title, a link, a
@@ -28,7 +30,7 @@ export function hostile<T extends Readonly<Record<string, string>>>(texts: T): T
 }
 
 /** By the kind of texts that they show, and by name. */
-type Pages = Readonly<Record<string, Readonly<Record<string, () => Page>>>>;
+export type Pages = Readonly<Record<string, Readonly<Record<string, () => Page>>>>;
 
 export type Gallery = {
   readonly page: BrowserPage;
@@ -64,38 +66,84 @@ export async function openGallery(pages: Pages): Promise<Gallery> {
   };
 }
 
+/** What is looked at: its markup, and what can be read of it. */
+export type Sheet = { content(): Promise<string>; text(): Promise<string> };
+
+export const written = ({ text }: Page): Sheet => ({
+  content: () => Promise.resolve(text),
+  text: () => Promise.resolve(textOf(tagged(parse(text), 'body')[0]!)),
+});
+
+export const shownIn = (page: BrowserPage): Sheet => ({
+  content: () => page.content(),
+  text: () => page.locator('body').innerText(),
+});
+
 export async function expectToFit(page: BrowserPage): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(WIDTH);
 }
 
 /** No hostile text has become markup, and the texts `shown` are readable. */
-export async function expectOnlyText(page: BrowserPage, shown: readonly string[]): Promise<void> {
-  expect(await page.title()).not.toBe('owned');
-  const made = 'script, img, iframe, [onload], [onfocus], [onmouseover]';
-  expect(await page.locator(made).count()).toBe(0);
-  expect(await page.locator('style').count()).toBe(1);
-  const squeezed = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
-  const body = squeezed(await page.locator('body').innerText());
-  for (const text of shown) expect(body).toContain(squeezed(text));
+export async function expectOnlyText(sheet: Sheet, shown: readonly string[]): Promise<void> {
+  const page = parse(await sheet.content());
+  expect(tagged(page, 'title').map((title) => textOf(title))).not.toContain('owned');
+  expect(tagged(page, 'script', 'img', 'iframe')).toEqual([]);
+  const handlers = /^on(?:load|error|focus|mouseover)$/;
+  const isHandled = ({ attributes }: Element) =>
+    [...attributes.keys()].some((at) => handlers.test(at));
+  expect(all(page, isHandled)).toEqual([]);
+  expect(tagged(page, 'style')).toHaveLength(1);
+  await expectSaid(sheet, shown);
+}
+
+export async function expectSaid(sheet: Sheet, shown: readonly string[]): Promise<void> {
+  // The styles say what stands apart.
+  const spaceless = (text: string) => text.replaceAll(/\s+/g, '');
+  const body = spaceless(await sheet.text());
+  for (const text of shown) expect(body).toContain(spaceless(text));
 }
 
 /**
  * Every field has a label, every id is unique, every reference has its target, and there is one
  * main heading.
  */
-export async function expectAccessible(page: BrowserPage): Promise<void> {
-  const unnamed = `[...document.querySelectorAll('input:not([type=hidden]), select, button')]
-    .filter((field) => field.tagName !== 'BUTTON' ? field.labels.length !== 1 : field.textContent.trim() === '').length`;
-  expect(await page.evaluate(unnamed)).toBe(0);
-  const repeated = `[...document.querySelectorAll('[id]')].map(({ id }) => id)
-    .filter((id, index, all) => all.indexOf(id) !== index)`;
-  expect(await page.evaluate(repeated)).toEqual([]);
-  const dangling = `['aria-describedby', 'aria-labelledby']
-    .flatMap((name) => [...document.querySelectorAll('[' + name + ']')].flatMap((field) => field.getAttribute(name).split(' ')))
-    .filter((id) => document.getElementById(id) === null)`;
-  expect(await page.evaluate(dangling)).toEqual([]);
-  expect(await page.locator('h1').count()).toBe(1);
-  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+export async function expectAccessible(sheet: Pick<Sheet, 'content'>): Promise<void> {
+  const page = parse(await sheet.content());
+  const everything = all(page, () => true);
+  const ids = everything.flatMap(({ attributes }) => attributes.get('id') ?? []);
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  const labels = tagged(page, 'label');
+  const labelsOf = (field: Element) =>
+    labels.filter(
+      (label) =>
+        all(label, (inner) => inner === field).length > 0 ||
+        (label.attributes.has('for') && label.attributes.get('for') === field.attributes.get('id')),
+    );
+  const fields = tagged(page, 'input', 'select').filter(
+    ({ attributes }) => attributes.get('type') !== 'hidden',
+  );
+  expect(fields.filter((field) => labelsOf(field).length !== 1).map(named)).toEqual([]);
+  expect(tagged(page, 'button').filter((button) => textOf(button) === '')).toEqual([]);
+  const references = everything.flatMap(({ attributes }) =>
+    ['aria-describedby', 'aria-labelledby'].flatMap((at) => attributes.get(at)?.split(' ') ?? []),
+  );
+  expect(references.filter((id) => !ids.includes(id))).toEqual([]);
+  expect(tagged(page, 'h1')).toHaveLength(1);
+  expect(tagged(page, 'html')[0]?.attributes.get('lang')).toBe('en');
+}
+
+const named = ({ tag, attributes }: Element): string => `${tag} ${attributes.get('name')}`;
+
+/** Nothing is named that a browser would load. */
+export async function expectNothingToLoad(sheet: Sheet): Promise<void> {
+  const text = await sheet.content();
+  const page = parse(text);
+  const isLoaded = ({ tag, attributes }: Element) =>
+    attributes.has('src') || attributes.has('srcset') || (tag === 'link' && attributes.has('href'));
+  const loaded = all(page, isLoaded).map(({ attributes }) => attributes.get('href'));
+  expect(loaded).toEqual(['data:,']);
+  const styles = text.match(/<style>[\s\S]*?<\/style>/g) ?? [];
+  for (const style of styles) expect(style).not.toMatch(/url\((?!["']?data:)|@import/);
 }
 
 /** The response; nothing else can be loaded. */

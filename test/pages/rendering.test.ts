@@ -1,123 +1,77 @@
-// Every state of the page, with any texts, in a real browser without a service.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { checkoutPage } from '../../src/pages/checkout/page.ts';
-import { stylesheet } from '../../src/pages/styles.ts';
+// Every page of the checkout, the portal and an invoice, with any texts, as it is written; in a browser
+// one of them. All of them in a browser: rendering.long.test.ts.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { all, type Element, parse, tagged, textOf } from './document.ts';
+import { GALLERIES, PORTAL } from './galleries.ts';
 import {
   expectAccessible,
+  expectNothingToLoad,
   expectOneRequest,
   expectOnlyText,
+  expectSaid,
   expectToFit,
-  type Gallery,
-  hostile,
   openGallery,
+  shownIn,
+  written,
 } from './gallery.ts';
-import { everyView, PLAIN, type Texts } from './views.ts';
 
 setDefaultTimeout(60_000);
 
-const HOSTILE = hostile(PLAIN);
-const pagesOf = (texts: Texts) =>
-  Object.fromEntries(
-    Object.entries(everyView(texts)).map(([state, view]) => [state, () => checkoutPage(view)]),
+describe.each(GALLERIES)('%s', (name, kinds, rows) => {
+  test.each(rows)('what others wrote is text, and nothing is loaded: $name', async (row) => {
+    const sheet = written(kinds.hostile[row.name]!());
+    await expectOnlyText(sheet, row.shown);
+    await expectNothingToLoad(sheet);
+  });
+
+  test.each(rows)('it can be found by who does not see it, and says: $name', async (row) => {
+    const sheet = written(kinds.plain[row.name]!());
+    await expectAccessible(sheet);
+    await expectSaid(sheet, row.says);
+  });
+
+  test('in a browser the first fits a phone, is text, and loads nothing', async () => {
+    const gallery = await openGallery({ [name]: kinds.hostile });
+    const { page } = gallery;
+    const [first] = rows;
+    await expectOneRequest(page, () => gallery.open(name, first!.name));
+    await expectToFit(page);
+    await expectOnlyText(shownIn(page), first!.shown);
+    await gallery.close();
+  });
+});
+
+const portal = (name: string) => parse(PORTAL.plain[name]!().text);
+
+test.each(Object.keys(PORTAL.plain))('two links with one name lead to one place: %s', (name) => {
+  expectOneMeaning(portal(name));
+});
+
+function expectOneMeaning(page: Element): void {
+  const links = tagged(tagged(page, 'main')[0]!, 'a').filter(({ attributes }) =>
+    attributes.get('class')?.split(' ').includes('button'),
   );
-const PAGES = {
-  plain: pagesOf(PLAIN),
-  hostile: pagesOf(HOSTILE),
-  long: pagesOf({ ...PLAIN, product: 'Donau'.repeat(30), email: `${'a'.repeat(60)}@example.com` }),
-  rightToLeft: pagesOf({ ...PLAIN, merchant: 'מטבעות', product: 'مدخل الجسر 12', name: 'נועה' }),
-};
-
-let gallery: Gallery;
-beforeAll(async () => {
-  gallery = await openGallery(PAGES);
-});
-afterAll(() => gallery.close());
-
-describe.each(Object.keys(PAGES.plain))('%s', (state) => {
-  test.each(['hostile', 'long'])('fits a phone of 320 pixels: %s', async (texts) => {
-    await gallery.open(texts, state);
-    await expectToFit(gallery.page);
-  });
-
-  test('what others wrote is text', async () => {
-    await gallery.open('hostile', state);
-    const { merchant, product, description } = HOSTILE;
-    const shown = state === 'not_found' ? [] : [merchant, product, description];
-    await expectOnlyText(gallery.page, shown);
-  });
-
-  test('every field has a label, every id is there once, and one heading leads', async () => {
-    await gallery.open('plain', state);
-    await expectAccessible(gallery.page);
-  });
-});
-
-test('text that reads from right to left does', async () => {
-  await gallery.open('rightToLeft', 'reduced');
-  const direction = (selector: string) =>
-    gallery.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`);
-  expect(await direction('h1 span')).toBe('rtl');
-  expect(await direction('#name')).toBe('rtl');
-  expect(await direction('#email')).toBe('ltr');
-});
-
-test('there is one response and nothing else to load', () =>
-  expectOneRequest(gallery.page, () => gallery.open('plain', 'wrong')));
-
-describe('contrast', () => {
-  const { css } = stylesheet();
-  const schemes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, block = '']) =>
-    Object.fromEntries(
-      [...block.matchAll(/--([\w-]+): (#[0-9a-f]{3,6});/g)].map(([, name, value]) => [
-        name,
-        value!,
-      ]),
-    ),
-  );
-
-  test('light and dark are both there', () => expect(schemes).toHaveLength(2));
-
-  // Text needs 4.5, the edge of a field 3 (WCAG 1.4.3, 1.4.11).
-  test.each([
-    ['ink', 'paper', 4.5],
-    ['ink', 'card', 4.5],
-    ['ink', 'field', 4.5],
-    ['ink', 'soft', 4.5],
-    ['ink', 'danger-soft', 4.5],
-    ['ink', 'warn-soft', 4.5],
-    ['muted', 'paper', 4.5],
-    ['muted', 'card', 4.5],
-    ['accent', 'paper', 4.5],
-    ['accent', 'card', 4.5],
-    ['on-accent', 'accent', 4.5],
-    ['on-accent', 'accent-over', 4.5],
-    ['danger', 'paper', 4.5],
-    ['danger', 'card', 4.5],
-    ['danger', 'danger-soft', 4.5],
-    ['card', 'danger', 4.5],
-    ['warn', 'card', 4.5],
-    ['warn', 'warn-soft', 4.5],
-    ['field-line', 'paper', 3],
-    ['field-line', 'card', 3],
-    ['field-line', 'field', 3],
-  ])('%s on %s', (over, under, least) => {
-    for (const scheme of schemes) {
-      const ratio = contrast(scheme[over] ?? '', scheme[under] ?? '');
-      expect(ratio).toBeGreaterThanOrEqual(least);
-    }
-  });
-});
-
-function contrast(one: string, other: string): number {
-  const [dark, light] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
-  return (light! + 0.05) / (dark! + 0.05);
+  const byText = Object.groupBy(links, (link) => textOf(link));
+  const placeOf = ({ attributes }: Element) => attributes.get('href')?.replace(/=.*/, '');
+  const ambiguous = Object.values(byText).filter((same) => new Set(same!.map(placeOf)).size > 1);
+  expect(ambiguous).toEqual([]);
 }
 
-function luminance(color: string): number {
-  const hex = color.length === 4 ? color.replaceAll(/[0-9a-f]/g, '$&$&') : color;
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return channel <= 0.040_45 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
-}
+test('what is scheduled to end can only be brought forward', () => {
+  const modes = all(
+    portal('cancel_scheduled'),
+    ({ attributes }) => attributes.get('name') === 'mode',
+  );
+  expect(modes).toHaveLength(1);
+  expect(modes[0]!.attributes.has('checked')).toBe(true);
+  expect(modes[0]!.attributes.get('value')).toBe('immediate');
+});
+
+test('a bar is as long as what is used', () => {
+  const bars = all(
+    portal('home'),
+    ({ tag, parent }) => tag === 'rect' && /^bar\b/.test(parent?.attributes.get('class') ?? ''),
+  );
+  const widths = bars.map(({ attributes }) => attributes.get('width'));
+  expect(widths).toEqual(['62%', '85%', '100%', '100%']);
+});

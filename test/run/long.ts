@@ -27,7 +27,7 @@ const BY_ONE_NODE = new RegExp(
 /** Long files that hold on a busy machine, and those that mostly wait: several at once. */
 const BESIDE_OTHERS = new RegExp(
   [
-    '^test/(?:simulation|dashboard|client|reconciliation)/',
+    '^test/(?:simulation|dashboard|pages|client|reconciliation)/',
     '/(?:relay-)?planted\\.',
     '^test/chaos/(?:client-kills|prepaid|stripe-away|usage-bins|usage-sales|webhooks)\\.',
     '^test/http/test-clock/',

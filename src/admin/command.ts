@@ -14,7 +14,15 @@ export class CommandRefused extends Error {}
 
 export type Result = { readonly value: unknown; readonly failed?: boolean };
 /** What a command does, once its arguments are read. */
-export type Run = (sql: Sql, config: Config) => Promise<Result>;
+export type Run = (sql: Sql, config: Config, terminal: Terminal) => Promise<Result>;
+
+/** Where a command was typed. */
+export type Terminal = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  input(): AsyncIterable<Uint8Array>;
+  print(line: string): void;
+  error(line: string): void;
+};
 
 export type Options = {
   readonly name?: string | undefined;

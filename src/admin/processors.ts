@@ -17,7 +17,15 @@ import { organisationExists } from '../records/organisations.ts';
 import { findProcessorAccount, findSealedProcessorKey } from '../records/processor-accounts.ts';
 import { listTestClocks } from '../records/test-clocks.ts';
 import { findSealedSecret } from '../records/webhook-endpoints.ts';
-import { type Command, CommandRefused, idOf, modeOf, type Options, type Run } from './command.ts';
+import {
+  type Command,
+  CommandRefused,
+  idOf,
+  modeOf,
+  type Options,
+  type Run,
+  type Terminal,
+} from './command.ts';
 
 const OF_TENANT = { usage: '--org ID [--mode test|live]', options: ['org', 'mode'] } as const;
 
@@ -35,7 +43,9 @@ export const PROCESSORS: Readonly<Record<string, Command>> = {
   'processor remove': { ...OF_TENANT, plan: (options) => planOf(options, remove) },
 };
 
-type Act = (tenant: Tenant, sql: Sql, config: Config) => Promise<object>;
+/** What a command works with. */
+type Place = { readonly sql: Sql; readonly config: Config; readonly terminal: Terminal };
+type Act = (tenant: Tenant, place: Place) => Promise<object>;
 
 const ACTOR = 'admin';
 /** Two secrets of the longest kind, and room for a note of a password manager to be refused by name. */
@@ -43,17 +53,17 @@ const INPUT_BYTES_MAX = 4096;
 
 function planOf({ org, mode }: Options, act: Act): Run {
   const tenant = { organisationId: idOf('--org', org), mode: modeOf(mode) };
-  return async (sql, config) => {
+  return async (sql, config, terminal) => {
     if (!(await organisationExists(sql, tenant.organisationId))) {
       throw new CommandRefused(`there is no organisation ${tenant.organisationId}`);
     }
-    return { value: await act(tenant, sql, config) };
+    return { value: await act(tenant, { sql, config, terminal }) };
   };
 }
 
-async function set(tenant: Tenant, sql: Sql, config: Config): Promise<object> {
-  const [secretKey = '', webhookSecret = null] = await readLines();
-  const accounts = await openAccounts(tenant, sql, config);
+async function set(tenant: Tenant, place: Place): Promise<object> {
+  const [secretKey = '', webhookSecret = null] = await readLines(place.terminal);
+  const accounts = await openAccounts(tenant, place);
   const reply = await accounts.connect(tenant, { secretKey, webhookSecret, actor: ACTOR });
   switch (reply.kind) {
     case 'connected':
@@ -69,24 +79,24 @@ async function set(tenant: Tenant, sql: Sql, config: Config): Promise<object> {
   }
 }
 
-async function show(tenant: Tenant, sql: Sql): Promise<object> {
+async function show(tenant: Tenant, { sql }: Place): Promise<object> {
   const account = await findProcessorAccount(sql, tenant);
   if (account === null) throw new CommandRefused('no processor is connected');
   return fromProcessorAccount(account);
 }
 
-async function remove(tenant: Tenant, sql: Sql, config: Config): Promise<object> {
-  const accounts = await openAccounts(tenant, sql, config);
+async function remove(tenant: Tenant, place: Place): Promise<object> {
+  const accounts = await openAccounts(tenant, place);
   const done = await accounts.disconnect(tenant, ACTOR);
   if (done !== 'done') throw new CommandRefused('no processor is connected');
   return { organization_id: tenant.organisationId, mode: tenant.mode, disconnected: true };
 }
 
 /** The lines of stdin that are not empty. */
-async function readLines(): Promise<string[]> {
+async function readLines(terminal: Terminal): Promise<string[]> {
   let text = '';
   const decoder = new TextDecoder();
-  for await (const chunk of Bun.stdin.stream()) {
+  for await (const chunk of terminal.input()) {
     text += decoder.decode(chunk, { stream: true });
     if (text.length > INPUT_BYTES_MAX) throw new CommandRefused('too much on stdin');
   }
@@ -94,7 +104,10 @@ async function readLines(): Promise<string[]> {
   return lines.filter((line) => line !== '');
 }
 
-async function openAccounts(tenant: Tenant, sql: Sql, config: Config): Promise<ProcessorAccounts> {
+async function openAccounts(
+  tenant: Tenant,
+  { sql, config, terminal }: Place,
+): Promise<ProcessorAccounts> {
   const key = findSecretsKey(config);
   // One of its own would be read by no server.
   if (key === null) throw new CommandRefused('SECRETS_KEY must be that of the servers');
@@ -104,14 +117,15 @@ async function openAccounts(tenant: Tenant, sql: Sql, config: Config): Promise<P
   const baseUrl = isAddressed ? config.baseUrl : ((await findBaseUrl(sql)) ?? config.baseUrl);
   const now = await orgTime(sql, tenant);
   const clientOf = (secretKey: string) => stripeClient({ key: secretKey, apiUrl });
+  const log = openLog('warn', (line) => terminal.error(line.trimEnd()));
   return openConnecting({
     sql,
     ids,
     clock,
     orgClock: { now: () => now },
-    log: LOG,
+    log,
     secrets,
-    stripe: openStripeAccounts({ clientOf, log: LOG }),
+    stripe: openStripeAccounts({ clientOf, log }),
     alone: (lock, task) => alone(sql, lock, task),
     // The servers hear of the commit.
     tell: () => Promise.resolve(),
@@ -135,5 +149,3 @@ async function alone<T>(sql: Sql, lock: bigint, task: () => Promise<T>): Promise
     session.release();
   }
 }
-
-const LOG = openLog('warn', (line) => void process.stderr.write(line));

@@ -3,11 +3,12 @@ import { clock } from '../../src/platform/clock.ts';
 import { newToken } from '../../src/platform/crypto/tokens.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { createDemoOrganisation } from '../../src/accounts/onboarding.ts';
-import { runAdmin } from '../support/admin.ts';
+import { runAdmin, spawnAdmin } from '../support/admin.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
+  // All that is there is audited, and taken away.
   server = await startServer({ own: true });
 });
 afterAll(() => server.stop());
@@ -76,10 +77,18 @@ test('key create, list and revoke', async () => {
   expect(JSON.stringify(data)).not.toContain('svc_');
 });
 
-test('without --json it is there to read', async () => {
-  const { exitCode, stdout } = await admin('key', 'list', '--org', server.organisation.id);
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain('mode: test');
+test('as a program it prints, and its exit code says how it ended', async () => {
+  const run = (...args: string[]) => spawnAdmin(args, server.databaseUrl);
+  const [done, refused, senseless] = await Promise.all([
+    run('key', 'list', '--org', server.organisation.id),
+    run('key', 'list', '--org', ids.next()),
+    run('key', 'create'),
+  ]);
+  expect(done).toEqual({ exitCode: 0, stdout: expect.stringContaining('mode: test'), stderr: '' });
+  const of = expect.stringMatching(/^there is no /);
+  expect(refused).toEqual({ exitCode: 1, stdout: '', stderr: of });
+  const usage = expect.stringContaining('usage: bun run admin');
+  expect(senseless).toEqual({ exitCode: 2, stdout: '', stderr: usage });
 });
 
 test('audit finds nothing where nothing is wrong', async () => {

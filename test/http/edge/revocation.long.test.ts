@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { insertKey } from '../../../src/records/api-keys.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
-import { runAdmin } from '../../support/admin.ts';
+import { spawnAdmin } from '../../support/admin.ts';
 
 const WITHIN_MS = 1000;
 
@@ -48,7 +48,7 @@ const listeners = () => server.sql<{ pid: number }[]>`
 
 test('revoked by the admin command in another process', async () => {
   const { id, key } = await makeKnownKey();
-  const revoked = await runAdmin(['key', 'revoke', id, '--json'], server.databaseUrl);
+  const revoked = await spawnAdmin(['key', 'revoke', id, '--json'], server.databaseUrl);
   expect([revoked.exitCode, JSON.parse(revoked.stdout)]).toEqual([0, { id, revoked: true }]);
   expect(await msUntilRefused(key)).toBeLessThan(WITHIN_MS);
 });
@@ -64,7 +64,7 @@ test('revoked right after our listening connection was cut', async () => {
   const { id: nextId, key: nextKey } = await makeKnownKey();
   const [after] = await listeners();
   expect(after!.pid).not.toBe(before!.pid);
-  await runAdmin(['key', 'revoke', nextId], server.databaseUrl);
+  await spawnAdmin(['key', 'revoke', nextId], server.databaseUrl);
   expect(await msUntilRefused(nextKey)).toBeLessThan(WITHIN_MS);
 });
 
@@ -80,7 +80,7 @@ test('revoked while our listening connection is silent', async () => {
 });
 
 test('an unknown key id is an error', async () => {
-  const revoked = await runAdmin(['key', 'revoke', ids.next()], server.databaseUrl);
+  const revoked = await spawnAdmin(['key', 'revoke', ids.next()], server.databaseUrl);
   expect([revoked.exitCode, revoked.stderr.trim()]).toEqual([
     1,
     expect.stringContaining('there is no key'),

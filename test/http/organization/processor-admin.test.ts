@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ids } from '../../../src/platform/ids.ts';
 import type { FakeAccount } from '../../processors/stripe/fake.ts';
-import { runAdmin } from '../../support/admin.ts';
+import { runAdmin, spawnAdmin } from '../../support/admin.ts';
 import { freePort } from '../../support/free-port.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
@@ -46,7 +46,10 @@ function admin(
 const of = (verb: string, mode = 'test') => ['processor', verb, '--org', mine.id, '--mode', mode];
 
 test('set, show and remove: the server goes by it at once', async () => {
-  const set = await admin(of('set'), { input: `${account.testKey}\n` });
+  // As an operator does: the key comes through a pipe.
+  const asked = [...of('set'), '--json'];
+  const { databaseUrl } = bank.server;
+  const set = await spawnAdmin(asked, databaseUrl, environment(), `${account.testKey}\n`);
   expect([set.exitCode, set.stderr]).toEqual([0, '']);
   expect(set.stdout + set.stderr).not.toContain(account.testKey.slice(8));
   const { json } = await mine.get();

@@ -1,5 +1,5 @@
 // Strings on which a pattern may backtrack for long, and the places where a schema takes a string.
-import { Kind, type TSchema } from '@sinclair/typebox';
+import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox';
 import { FORM_BYTES_MAX } from '../../../src/http/edge/body.ts';
 
 const HOSTILE_BYTES = 64 * 1024;
@@ -48,7 +48,12 @@ export const HOSTILE: readonly (readonly [name: string, text: string])[] = Objec
 type Path = readonly (string | number)[];
 
 /** A place for a string: its path, and whether it is a key. */
-export type Place = { readonly path: Path; readonly isKey: boolean };
+export type Place = {
+  readonly path: Path;
+  readonly isKey: boolean;
+  /** What is checked there. Places of one kind are checked alike, wherever they are. */
+  readonly kind: string;
+};
 
 /** The longest string that a form may hold. */
 export const inForm = (text: string): string => {
@@ -58,23 +63,59 @@ export const inForm = (text: string): string => {
 
 /** Every place in a value of this schema where a caller can put a string, allowed or not. */
 export function placesOf(schema: TSchema, path: Path = []): Place[] {
-  const here: Place = { path, isKey: false };
+  const here: Place = { path, isKey: false, kind: kindOf(schema) };
+  return [here, ...within(schema, innerPlaces(schema, path))];
+}
+
+function innerPlaces(schema: TSchema, path: Path): Place[] {
   if (Array.isArray(schema['anyOf'])) {
-    return [here, ...schema['anyOf'].flatMap((member: TSchema) => placesOf(member, path).slice(1))];
+    return schema['anyOf'].flatMap((member: TSchema) => placesOf(member, path).slice(1));
   }
-  if (schema['type'] === 'array') return [here, ...placesOf(schema['items'], [...path, 0])];
-  if (schema['type'] !== 'object') return [here];
+  if (schema['type'] === 'array') return placesOf(schema['items'], [...path, 0]);
+  if (schema['type'] !== 'object') return [];
   const fields = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>);
+  const { properties: _fields, required: _required, ...ofKeys } = schema;
   return [
-    here,
-    { path, isKey: true },
+    { path, isKey: true, kind: `a key of ${textOf(ofKeys)}` },
     ...fields.flatMap(([name, field]) => placesOf(field, [...path, name])),
-    ...(fields.length === 0 ? [{ path: [...path, 'key'], isKey: false }] : []),
+    ...(fields.length > 0
+      ? []
+      : [{ path: [...path, 'key'], isKey: false, kind: `a value of ${textOf(schema)}` }]),
   ];
 }
 
+/**
+ * A field of an object is checked by its own schema, and so is an item of a list. Where a rule or a
+ * choice looks at the whole value as well, what is in it is checked as nowhere else.
+ */
+function within(schema: TSchema, places: Place[]): Place[] {
+  if (isPlain(schema)) return places;
+  const whole = textOf(schema);
+  return places.map((place) => ({ ...place, kind: `${place.path.join('.')} in ${whole}` }));
+}
+
+const isPlain = (schema: TSchema): boolean =>
+  !Array.isArray(schema['anyOf']) && !TypeRegistry.Has(schema[Kind]);
+
+/** What is looked at where a string comes in place of anything of this schema. */
+function kindOf(schema: TSchema): string {
+  const { type, const: literal } = schema;
+  const takesText = type === 'string' || type === undefined;
+  return isPlain(schema) && (!takesText || literal !== undefined) ? `no ${type}` : textOf(schema);
+}
+
+/** All that a schema checks, without what is for the document only. */
+function textOf(schema: object): string {
+  return JSON.stringify(schema, (name, value: unknown) => {
+    if (name === 'description' && typeof value === 'string') return undefined;
+    if (name === 'examples' && Array.isArray(value)) return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Kind in value ? { ...value, kind: value[Kind] } : value;
+  });
+}
+
 /** `base` with a string at that place, and the containers that it needs. */
-export function put(base: unknown, { path, isKey }: Place, text: string): unknown {
+export function put(base: unknown, { path, isKey }: Omit<Place, 'kind'>, text: string): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return isKey ? { ...(base as object), [text]: 'x' } : text;
   const next = put(

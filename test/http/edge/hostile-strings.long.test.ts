@@ -1,0 +1,11 @@
+// Every hostile string in every field of every operation: hostile-strings.test.ts tries each schema
+// of a field once.
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { listOperations } from './operations.ts';
+import { slowSpot, spotsOf } from './spots.ts';
+
+setDefaultTimeout(180_000);
+
+test.each(listOperations())('$name', (listed) => {
+  expect(slowSpot(listed, spotsOf(listed))).toBeNull();
+});

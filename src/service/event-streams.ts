@@ -2,7 +2,7 @@
 // that is behind is read.
 import { EventStreams, STREAM_PAGES } from '../event-stream/event-streams.ts';
 import { watchEventStreams } from '../metrics/event-streams.ts';
-import { clock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import { openPool } from '../platform/postgres/postgres.ts';
 import type { Callers } from './callers.ts';
 import type { Connections } from './connections.ts';
@@ -14,7 +14,7 @@ const STATEMENT_MS_MAX = 5000;
 
 export function openEventStreams(
   { databaseUrl, settings, log }: ServiceOptions,
-  { metrics }: Connections,
+  { clock, metrics }: Connections,
   { watchKey }: Callers,
 ): EventStreams {
   const open = (max: number) =>

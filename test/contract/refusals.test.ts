@@ -27,6 +27,8 @@ let shop: Shop;
 let paid: string;
 let refunded: string;
 let checkout: string;
+/** Told to retry. */
+let busy: Record<'refund' | 'expire' | 'create', Reply>;
 let ofSubscriptions: Readonly<Record<string, Refusals>>;
 beforeAll(async () => {
   const limits = { ...TEST_SETTINGS.limits, refundsPerPayment: 9, buyLinks: 9 };
@@ -38,6 +40,12 @@ beforeAll(async () => {
   paid = (await shop.lastOf(session)).id;
   refunded = (await shop.refund(paid, { amount: '1' })).json.id;
   ofSubscriptions = await subscriptionRefusals(shop);
+  const { id } = await shop.checkout();
+  busy = await whileLocked({
+    refund: () => shop.refundWithKey('busy', paid, { amount: '1' }),
+    expire: () => send('POST', `/checkouts/${id}/expire`, withKey('e')),
+    create: () => send('POST', '/checkouts', withKey('busy', open().body)),
+  });
 });
 afterAll(() => shop.close());
 
@@ -48,16 +56,25 @@ const open = (body: object = {}): Call => ({
   body: { product_id: shop.productId, customer_email: BUYER, ...body },
 });
 
-/** The one of two calls that is told to retry, while no session may write to `table`. */
-async function whileLocked(table: string, twice: Provoke): Promise<Reply> {
+/**
+ * Of two calls of each, the one that is told to retry, while no session may write what they write:
+ * all at once, as each waits for seconds.
+ */
+async function whileLocked<Name extends string>(
+  twice: Record<Name, Provoke>,
+): Promise<Record<Name, Reply>> {
   const calls: Promise<Reply>[] = [];
-  const first = await shop.server.sql.begin(async (sql) => {
-    await sql.unsafe(`lock table ${table} in exclusive mode`);
-    calls.push(twice(), twice());
-    return Promise.race(calls);
+  const told = await shop.server.sql.begin(async (sql) => {
+    await sql`lock table sandbox_charges, checkouts in exclusive mode`;
+    const pairs = Object.entries<Provoke>(twice).map(async ([name, call]) => {
+      const both = [call(), call()];
+      calls.push(...both);
+      return [name, await Promise.race(both)] as const;
+    });
+    return Promise.all(pairs);
   });
   await Promise.all(calls);
-  return first;
+  return Object.fromEntries(told) as Record<Name, Reply>;
 }
 
 async function untilLimited(provoke: Provoke): Promise<Reply> {
@@ -110,8 +127,7 @@ const ROUTES: Record<string, Refusals> = {
     ...bodiless((call) => send('POST', refundOf(paid), call)),
     not_found: () => shop.refund('x'),
     validation_error: () => shop.refund(paid, { amount: '100.01' }),
-    idempotency_in_progress: () =>
-      whileLocked('sandbox_charges', () => shop.refundWithKey('busy', paid, { amount: '1' })),
+    idempotency_in_progress: () => Promise.resolve(busy.refund),
     idempotency_key_reused: () => shop.refundWithKey('busy', paid, { amount: '2' }),
     rate_limited: () => untilLimited(() => shop.refund(paid, { amount: '0.01' })),
   },
@@ -128,10 +144,7 @@ const ROUTES: Record<string, Refusals> = {
     ...bodiless((call) => send('POST', `/checkouts/${checkout}/expire`, call)),
     not_found: () => send('POST', '/checkouts/x/expire'),
     invalid_state: () => send('POST', `/checkouts/${checkout}/expire`),
-    idempotency_in_progress: async () => {
-      const { id } = await shop.checkout();
-      return whileLocked('checkouts', () => send('POST', `/checkouts/${id}/expire`, withKey('e')));
-    },
+    idempotency_in_progress: () => Promise.resolve(busy.expire),
     idempotency_key_reused: async () => {
       const [one, two] = [await shop.checkout(), await shop.checkout()];
       await send('POST', `/checkouts/${one.id}/expire`, withKey('expire'));
@@ -144,8 +157,7 @@ const ROUTES: Record<string, Refusals> = {
     not_found: () => send('POST', '/checkouts', open({ product_id: paid })),
     checkout_create_failed: () => send('POST', '/checkouts', open({ discount_code: 'NONE' })),
     conflict: () => whileFull(() => send('POST', '/checkouts', open())),
-    idempotency_in_progress: () =>
-      whileLocked('checkouts', () => send('POST', '/checkouts', withKey('busy', open().body))),
+    idempotency_in_progress: () => Promise.resolve(busy.create),
   },
   'post /buy-links/{product_id}/checkout': {
     ...bodiless((call) => buy(shop.productId, call)),

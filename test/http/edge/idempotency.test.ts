@@ -108,18 +108,6 @@ test('while one with the key is being executed, another waits for its answer', a
   expect(both[0]!.text).toBe(both[1]!.text);
 });
 
-test('it waits 5 s and is told to come back', async () => {
-  const send = () => post('/meters', 'k7b', { body: { slug: 'slower' } });
-  await whileHeld(async () => {
-    const began = performance.now();
-    // The first one waits for the row, and the second waits for the first.
-    const told = await Promise.race([send(), send()]);
-    expect([told.status, told.json.error.type]).toEqual([409, 'idempotency_in_progress']);
-    expect(told.headers.get('retry-after')).toBe('1');
-    expect(performance.now() - began).toBeGreaterThan(4900);
-  });
-}, 60_000);
-
 test('waiting calls hold no connection, and their number is bounded', async () => {
   const send = () => post('/meters', 'k7c', { body: { slug: 'slowest' } });
   await whileHeld(async (release) => {

@@ -1,5 +1,6 @@
-// Concurrent calls with one key in one process run one after the other.
+// Concurrent calls with one key in one process run one after the other, and wait 5 s at most.
 import { expect, test } from 'bun:test';
+import { inProgress } from '../../../src/http/edge/errors.ts';
 import { KeyTurns } from '../../../src/http/idempotency/key-turns.ts';
 
 const timers = {
@@ -36,4 +37,60 @@ test('of twenty at once one runs at a time, and another key waits for none of th
   expect(most).toBe(1);
   const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
   expect(new Set(texts).size).toBe(20);
+});
+
+/** Time that moves to the next timer when it is told to. */
+class World {
+  #now = 0;
+  #waiting: { readonly at: number; readonly task: () => void }[] = [];
+  readonly turns = new KeyTurns({
+    clock: { monotonic: () => this.#now },
+    timers: {
+      after: (ms, task) => {
+        const timer = { at: this.#now + ms, task };
+        this.#waiting.push(timer);
+        return () => (this.#waiting = this.#waiting.filter((one) => one !== timer));
+      },
+      soon: (task) => queueMicrotask(task),
+    },
+  });
+
+  /** When this is answered. */
+  async whenAnswered(answer: Promise<Response>): Promise<readonly [number, number, string | null]> {
+    let answered: Response | undefined;
+    const noted = (async () => (answered = await answer))();
+    for (;;) {
+      await Bun.sleep(0);
+      if (answered !== undefined) {
+        await noted;
+        return [this.#now, answered.status, answered.headers.get('retry-after')];
+      }
+      const [next] = this.#waiting.toSorted((one, other) => one.at - other.at);
+      if (next === undefined) throw new Error('nothing is waited for');
+      this.#waiting = this.#waiting.filter((one) => one !== next);
+      this.#now = next.at;
+      next.task();
+    }
+  }
+}
+
+test('one that waits for another is told to come back after 5 s', async () => {
+  const world = new World();
+  const gate = Promise.withResolvers<Response>();
+  const first = world.turns.run('tenant', 'key', () => gate.promise);
+  const second = world.turns.run('tenant', 'key', () => new Response());
+  expect(await world.whenAnswered(second)).toEqual([5000, 409, '1']);
+  gate.resolve(new Response('done'));
+  expect(await (await first).text()).toBe('done');
+});
+
+test('so is one whose key another process executes, which it asks again and again', async () => {
+  const world = new World();
+  let asked = 0;
+  const answer = world.turns.run('tenant', 'key', () => {
+    asked += 1;
+    return inProgress();
+  });
+  expect(await world.whenAnswered(answer)).toEqual([5000, 409, '1']);
+  expect(asked).toBeGreaterThan(10);
 });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { daysOf } from '../../../src/http/wire/overview.ts';
 import { ids } from '../../../src/platform/ids.ts';
+import { untilFolded } from '../../support/folded.ts';
 import { type Random, withSeed } from '../../support/random.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -181,10 +182,7 @@ test('usage is there as soon as it is acknowledged', async () => {
   }
   expect((await read(key)).usage).toMatchObject([{ feature_key: 'live', today: { total: 6 } }]);
   // And once, when it is in the bins.
-  await until(
-    'it is folded',
-    async () => (await server.sql`select from usage_deltas`).length === 0,
-  );
+  await untilFolded(server.sql);
   expect((await read(key)).usage).toMatchObject([{ feature_key: 'live', today: { total: 6 } }]);
   const summed = (
     await server.sql<{ value: string }[]>`

@@ -13,7 +13,7 @@ const STUCK = 1000;
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

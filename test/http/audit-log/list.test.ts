@@ -8,7 +8,7 @@ setDefaultTimeout(30_000);
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ alone: true });
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

@@ -4,7 +4,7 @@ import { issue } from '../invoices/issuing.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

@@ -197,7 +197,7 @@ test('a provider that does not answer is told of, and asked again', async () => 
 });
 
 test('without a provider there is nothing', async () => {
-  const none = await startServer({ alone: true });
+  const none = await startServer();
   try {
     expect((await new Tab(none).get('/dashboard/oidc')).status).toBe(404);
     expect((await new Tab(none).get('/dashboard/oidc/callback?code=x&state=y')).status).toBe(404);

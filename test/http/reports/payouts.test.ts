@@ -6,10 +6,14 @@ import { startServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 let account: string;
 beforeAll(async () => {
-  server = await startServer({ own: true });
+  server = await startServer({ edited: true });
 });
 beforeEach(async () => {
-  await server.sql`truncate processor_accounts cascade`;
+  const { sql, organisation } = server;
+  await sql`
+    with own as (select id from processor_accounts where organisation_id = ${organisation.id})
+    delete from payouts where account_id in (select id from own)`;
+  await sql`delete from processor_accounts where organisation_id = ${organisation.id}`;
   account = await insertAccount(server.sql, {
     organisationId: server.organisation.id,
     mode: 'test',

@@ -9,7 +9,7 @@ import { endpointOf } from '../webhook-endpoints/owed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

@@ -73,7 +73,7 @@ interface Known {
 function suitesOf(mode: Mode, known: Known): readonly Suite[] {
   const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
   const short = all.filter((file) => !isLong(file) && !isNight(file));
-  if (mode.kind === 'long') return longSuites({ short, long: all.filter(isLong) });
+  if (mode.kind === 'long') return longSuites({ short, long: all.filter(isLong) }, known.graph);
   if (mode.kind === 'night') {
     return [{ name: 'night', files: all.filter(isNight), workers: PROCESSORS }];
   }

@@ -1,6 +1,7 @@
 // The suites of the long run: what is said about one node for three, the payments at the fake of
-// Stripe, and the files that run for long or need the machine for themselves.
+// Stripe, all cases of what the short run tries some of, and the files that run for long or need the machine for themselves.
 import { byStripe, withoutSandboxOnly } from './by-stripe.ts';
+import type { Graph } from './graph.ts';
 import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 
 /** Run by one node, and in the long run by three nodes as well. */
@@ -34,17 +35,17 @@ const BESIDE_OTHERS = new RegExp(
   ].join('|'),
 );
 
+/** It says how many cases of a property a run tries. */
+const CASES = 'test/support/cases.ts';
+
 /** It runs for long, or needs the machine for itself. */
 export const isLong = (file: string): boolean => file.endsWith('.long.test.ts');
 
 /** Of files relative to the root. */
-export function longSuites({
-  short,
-  long,
-}: {
-  readonly short: readonly string[];
-  readonly long: readonly string[];
-}): readonly Suite[] {
+export function longSuites(
+  { short, long }: { readonly short: readonly string[]; readonly long: readonly string[] },
+  graph: Graph,
+): readonly Suite[] {
   return [
     {
       name: 'three nodes',
@@ -57,6 +58,13 @@ export function longSuites({
       env: { ...LOADED_ONCE.env, TEST_NODES: '3' },
     },
     withoutSandboxOnly(byStripe(short)),
+    {
+      name: 'all cases',
+      files: short.filter((file) => graph.reach(file).has(CASES)),
+      workers: PROCESSORS,
+      ...LOADED_ONCE,
+      env: { ...LOADED_ONCE.env, TEST_CASES: 'all' },
+    },
     {
       name: 'long, several at once',
       files: long.filter((file) => BESIDE_OTHERS.test(file)),

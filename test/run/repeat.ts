@@ -2,7 +2,7 @@
 import type { Failure } from './failures.ts';
 
 /** What changes what a test does, of a suite or of the caller. */
-const NAMES = ['TEST_NODES', 'TEST_PROCESSOR'];
+const NAMES = ['TEST_NODES', 'TEST_PROCESSOR', 'TEST_CASES'];
 /** Seeds that a test takes from its environment. */
 const GIVEN = /^(?:CHAOS_)?SEED=/;
 

@@ -3,3 +3,16 @@
  * cases are not shrunk.
  */
 export const CASES_MAX = Number(process.env['CASES_MAX'] ?? Infinity);
+
+/** A planted fault is shown as many cases: the short run tries no fewer. */
+const FEWEST = 60;
+/** Of the cases, in the short run. */
+const SHARE = 1 / 4;
+/** The long run tries all cases of the files that import this (test/run/long.ts). */
+const IS_ALL = process.env['TEST_CASES'] === 'all';
+
+/** Of `all` cases, those that this run tries. */
+export function casesOf(all: number): number {
+  if (CASES_MAX !== Infinity || IS_ALL) return Math.min(all, CASES_MAX);
+  return Math.max(Math.min(all, FEWEST), Math.ceil(all * SHARE));
+}

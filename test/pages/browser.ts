@@ -1,7 +1,7 @@
 // A real Chromium, from the system's packages. A test without one fails; it is never skipped.
 import { type Browser, chromium } from 'playwright-core';
 import { run } from '../../src/platform/embedded/run-command.ts';
-import { IS_SHARED } from '../support/shared.ts';
+import { IS_SHARED } from '../support/reused.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const INSTALL = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];

@@ -20,7 +20,7 @@ import { freePort } from './free-port.ts';
 import { newPlace } from './new-place.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
-import { IS_SHARED, share } from './shared.ts';
+import { IS_SHARED, reuse } from './reused.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
 import {
   closeStripeSide,
@@ -122,7 +122,7 @@ export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const isOwn = !IS_SHARED || Object.values(special).some((value) => value !== undefined);
   if (isOwn) return start(options);
   const known = typeof settings === 'function' ? settings('http://here') : settings;
-  return share(JSON.stringify([edited, known]), {
+  return reuse(JSON.stringify([edited, known]), {
     open: () => start(options),
     enter: withTenants,
   });

@@ -20,7 +20,7 @@ type Way<T> = {
 };
 
 /** Its `stop` leaves it open for the next user. */
-export async function share<T extends Stoppable>(key: string, { open, enter }: Way<T>): Promise<T> {
+export async function reuse<T extends Stoppable>(key: string, { open, enter }: Way<T>): Promise<T> {
   let found = kept.get(key) as (Kept & { readonly opened: Promise<T> }) | undefined;
   if (found === undefined) {
     await makeRoom();

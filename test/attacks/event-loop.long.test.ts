@@ -1,47 +1,13 @@
-// No request may block the event loop: an organisation sends the calls that take longest to parse
-// or to record, and its neighbour does not notice.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Sender } from '../chaos/call.ts';
-import { attackWith, loneCall, waitMaxOf } from './attacker.ts';
-import { LARGEST_CALLS, prepareLargestCalls, sendAsItIs } from './largest-calls.ts';
-import { moveIn, notice } from './neighbour.ts';
-import { openStand, type Stand } from './stand.ts';
+// The calls that cost most to parse and to record; all of them by night, and the longest turn of each
+// in the short run (stretch.test.ts).
+import { attackEventLoop } from './event-loop.ts';
+import { largeCall } from './largest-calls.ts';
 
-const ATTACK_MS = 2000;
-/** On a slow machine the neighbour may wait this many times as long as without an attack. */
-const CALM_TIMES_MAX = 5;
-const CALM_MS = 500;
+const DEAREST = [
+  '500 events of 2 KB, 10 meters',
+  '500 events of 36 short pairs',
+  '500 usages of 3.5 KB',
+  'a body of 12 MB',
+];
 
-describe.each([1, 3])('%d nodes', (nodes) => {
-  let stand: Stand;
-  beforeAll(async () => {
-    stand = await openStand(nodes);
-    await moveIn(stand);
-    await prepareLargestCalls(stand.attacker);
-  }, 120_000);
-  afterAll(() => stand.stop());
-
-  test.each(LARGEST_CALLS)(
-    '$what',
-    async (large) => {
-      const send = (to: Sender) => sendAsItIs(to, large);
-      const loneMs = await loneCall(stand, send);
-      const calmMs = CALM_TIMES_MAX * (await notice(stand, Bun.sleep(CALM_MS))).longestMs;
-      const answers: Record<number, number> = {};
-      const noticed = await notice(stand, attackWith(stand, send, { forMs: ATTACK_MS, answers }));
-      console.log({
-        what: large.what,
-        nodes,
-        bytes: large.text.length,
-        loneMs,
-        ...noticed,
-        answers,
-      });
-      expect(noticed.refused).toEqual({});
-      expect(noticed.answered).toBeGreaterThan(0);
-      expect(noticed.longestMs).toBeLessThan(Math.max(waitMaxOf(loneMs), calmMs));
-      expect(Object.keys(answers)).toEqual([String(large.status)]);
-    },
-    120_000,
-  );
-});
+attackEventLoop({ calls: DEAREST.map(largeCall), forMs: 1000 });

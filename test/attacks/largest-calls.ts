@@ -6,6 +6,7 @@ import {
   PRICES_PER_PRODUCT_MAX,
   TRACK_BATCH_MAX,
 } from '../../ledger/limits.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { Sender } from '../chaos/call.ts';
 import type { Tenant } from './stand.ts';
 
@@ -75,6 +76,13 @@ const CALLS: readonly [what: string, path: string, status: number, body: unknown
 export const LARGEST_CALLS: readonly LargeCall[] = CALLS.map(([what, path, status, body]) => {
   return { what, path, status, text: JSON.stringify(body) };
 });
+
+export function largeCall(what: string): LargeCall {
+  return must(
+    LARGEST_CALLS.find((one) => one.what === what),
+    what,
+  );
+}
 
 export async function prepareLargestCalls({ make }: Pick<Tenant, 'make'>): Promise<void> {
   for (let n = 0; n < METERS; n += 1) {

@@ -1,0 +1,3 @@
+import { ATTACKS, attackWriter } from './writer.ts';
+
+attackWriter(ATTACKS, 8000);

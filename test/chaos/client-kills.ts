@@ -5,7 +5,7 @@ import { Tollhouse } from '../../src/client/index.ts';
 import { until } from '../support/until.ts';
 
 const CALLERS = 64;
-/** Between two kills. */
+/** Between two kills, where the options do not say it. */
 const RESOLVED_MAX = 2000;
 /** A restart and a lease that must end are within it. */
 const TIMEOUT_MS = 60_000;
@@ -25,6 +25,7 @@ export type KillOptions = {
   readonly apiKey: string;
   readonly sql: Sql;
   readonly kills: number;
+  readonly resolvedMax?: number;
   /** SIGKILL, and a start at the same address. */
   readonly killAndRestart: () => Promise<void>;
   /** The n-th use. */
@@ -35,16 +36,16 @@ export type KillOptions = {
 };
 
 export async function killUnderClient(options: KillOptions): Promise<Kills> {
-  const { sql, kills, random = Math.random } = options;
+  const { sql, kills, resolvedMax = RESOLVED_MAX, random = Math.random } = options;
   const [{ now: since } = { now: '' }] = await sql<{ now: string }[]>`
     select date_trunc('milliseconds', now())::text as now`;
   const callers = new Callers(options);
   for (let kill = 0; kill < kills; kill += 1) {
     options.signal?.throwIfAborted();
-    await callers.moreAnswers(1 + Math.floor(random() * RESOLVED_MAX));
+    await callers.moreAnswers(1 + Math.floor(random() * resolvedMax));
     await options.killAndRestart();
   }
-  await callers.moreAnswers(RESOLVED_MAX);
+  await callers.moreAnswers(resolvedMax);
   await callers.stop();
   const { resolved, rejected, answered, retries } = callers;
   return {

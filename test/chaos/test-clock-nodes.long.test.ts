@@ -13,7 +13,7 @@ import { createKeys } from './tenant.ts';
 const LEASE_MS = 1000;
 const SUBSCRIPTIONS = 12;
 const MONTHS = 24;
-const KILLS = 4;
+const KILLS = 2;
 const KILL_MS_MAX = 1500;
 
 const started: ServiceProcess[] = [];

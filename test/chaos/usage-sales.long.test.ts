@@ -17,7 +17,7 @@ import { UsageSales } from './usage-sales.ts';
 const BUYERS = 6;
 const PROGRAMS = 8;
 const NODES = 3;
-const WEEKS = 4;
+const WEEKS = 2;
 const LEASE_MS = 1000;
 const KILL_MS_MAX = 700;
 

@@ -14,13 +14,14 @@ import {
 } from './deliveries.ts';
 import { startWorker } from './worker-process.ts';
 
-const STOPS = 4;
-const CUTS = 10;
+const KILLS = 8;
+const STOPS = 2;
+const CUTS = 5;
 
 openBedForEach();
 
 test('kill -9 of the worker at random under load', async () => {
-  await killWorker(20);
+  await killWorker(KILLS);
 }, 180_000);
 
 test('SIGTERM under load: what is in hand is finished, and nothing arrives twice', async () => {

@@ -18,6 +18,11 @@ export async function withSeed<T>(task: (random: Random) => Promise<T>): Promise
   }
 }
 
+export function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const rest = [...items];
+  return items.map(() => rest.splice(random.integer(0, rest.length - 1), 1)[0]!);
+}
+
 export function seeded(seed: number): Random {
   let state = seed;
   // mulberry32

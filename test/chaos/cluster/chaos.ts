@@ -7,7 +7,7 @@
 import Redis from 'ioredis';
 import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
 import { Closers } from '../../support/closers.ts';
-import { type Random, seeded } from '../../support/random.ts';
+import { type Random, seeded, shuffled } from '../../support/random.ts';
 import { until } from '../../support/until.ts';
 import { type OwnPostgres, startOwnPostgres } from '../own-postgres.ts';
 import { Balancer } from './balancer.ts';
@@ -18,7 +18,8 @@ import { spread } from './spread.ts';
 import { openTraffic, type Traffic } from './traffic.ts';
 
 const WARM_UP_MS = 2000;
-const CALM_MS = { min: 300, max: 2000 } as const;
+const CALM_MS_MAX = 2000;
+const CALM_MS_MIN = 300;
 /** Counted from the end of a disturbance. */
 const SERVED_MS_MAX = 30_000;
 const READY_MS_MAX = 30_000;
@@ -124,7 +125,7 @@ class Run {
       for (const name of shuffled(names, this.#random)) {
         await this.#one(name);
         await this.#calm();
-        await Bun.sleep(this.#random.integer(CALM_MS.min, CALM_MS.max));
+        await Bun.sleep(this.#random.integer(CALM_MS_MIN, this.#options.calmMsMax ?? CALM_MS_MAX));
       }
     } while (performance.now() < deadline);
   }
@@ -196,9 +197,4 @@ class Run {
         : `${this.#violations.length} violations`,
     ];
   }
-}
-
-function shuffled<T>(items: readonly T[], random: Random): T[] {
-  const rest = [...items];
-  return items.map(() => rest.splice(random.integer(0, rest.length - 1), 1)[0]!);
 }

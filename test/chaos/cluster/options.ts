@@ -7,6 +7,8 @@ export type ChaosOptions = {
   readonly seed: number;
   readonly nodes: number;
   readonly leaseMs: number;
+  /** How long it rests between two disturbances at most. */
+  readonly calmMsMax?: number;
   /** The kinds of disturbance; all of them by default. */
   readonly kinds?: readonly DisturbanceName[];
   /** Called with what happens, one line each. */

@@ -1,0 +1,31 @@
+// A run under chaos as a test: what happened is printed, and nothing may be wrong.
+import { expect } from 'bun:test';
+import { type ChaosResult, runChaos } from './chaos.ts';
+import type { ChaosOptions } from './options.ts';
+
+const given = process.env['CHAOS_SEED'];
+const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+
+function say(line: string): void {
+  console.log(line);
+}
+
+/** A failure must be repeatable. */
+function expectSound({ violations, lines, logs }: ChaosResult): void {
+  for (const line of lines) say(line);
+  if (violations.length > 0) {
+    console.error(`failed with CHAOS_SEED=${seed}`);
+    for (const [name, logged] of logs)
+      console.error(`node ${name}:\n${logged.slice(-20).join('\n')}`);
+  }
+  expect(violations).toEqual([]);
+}
+
+/** Three nodes. @throws where anything is wrong afterwards */
+export async function expectSoundRun(
+  options: Pick<ChaosOptions, 'calmMsMax' | 'leaseMs' | 'minutes'>,
+): Promise<ChaosResult> {
+  const result = await runChaos({ ...options, nodes: 3, seed, say });
+  expectSound(result);
+  return result;
+}

@@ -1,0 +1,3 @@
+import { testStreams } from './streams-struck.ts';
+
+testStreams(40);

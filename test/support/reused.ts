@@ -25,6 +25,8 @@ export async function reuse<T extends Stoppable>(key: string, { open, enter }: W
   if (found === undefined) {
     await makeRoom();
     found = { opened: open(), users: 0 };
+    // What does not open fails the file that asks for it, and no other.
+    found.opened.catch(() => kept.delete(key));
   }
   kept.delete(key);
   kept.set(key, found);

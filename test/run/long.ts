@@ -8,8 +8,8 @@ import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
 
 /**
- * Of these, what is refused before it is known whose it is, what any node reads alike, and what
- * starts its own nodes whatever TEST_NODES says.
+ * Of these, what is refused before it is known whose it is, shapes and texts, what any node reads
+ * alike, bounds of one node, and what starts its own nodes whatever TEST_NODES says.
  */
 const BY_ONE_NODE = new RegExp(
   [
@@ -22,18 +22,33 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/metering/(?:former-keys|hints|track-batch/restart|usage-events-again)\\.',
     '^test/payments/(?:challenge|dead-letter)\\.',
     '^test/http/edge/(?:answers|every-post|forms|hostile-strings|json|lenient|metadata|times|without-fields)\\.',
+    '^test/contract/authentication\\.',
+    '^test/http/edge/(?:auth|key-turns|key-watch|no-query|refusals|scopes|walls|writers)\\.',
+    '^test/http/(?:alerts|auto-topups|credit-costs|metering/.*|portal)/40[014]\\.',
+    '^test/http/(?:alarm-turns|alerts|meter-catalogue)\\.',
+    '^test/http/(?:alerts/many|api-keys/scopes|buy-links/(?:client-address|regions)|checkouts/(?:together|urls))\\.',
+    '^test/http/(?:credit-costs/book|decisions/written|events/(?:bytes|catalogue|echo|paths))\\.',
+    '^test/http/(?:invoices/usage-(?:csv|large|lines)|metering/scalars|organization/(?:branded-pages|logo-rate|processor-admin))\\.',
+    '^test/http/(?:portal/pages|usage-prices/pages|usage-series/(?:calendar|refusals)|webhook-endpoints/sample)\\.',
+    '^test/payments/(?:eviction|numbers-together)\\.',
+    '^test/http/(?:subscriptions/(?:periods|upcoming)|usage-billing/(?:any-order|change|ends|late|pauses|periods))\\.',
+    '^test/http/(?:bounds/bounds|lists/after|metering/periods|usage-prices/409)\\.',
   ].join('|'),
 );
 
-/** Long files that hold on a busy machine, and those that mostly wait: several at once. */
-const BESIDE_OTHERS = new RegExp(
+/** Long files that bound or measure time: they need the machine for themselves. */
+const ALONE = new RegExp(
   [
-    '^test/(?:simulation|dashboard|pages|client|reconciliation)/',
-    '/(?:relay-)?planted\\.',
-    '^test/chaos/(?:client-kills|prepaid|stripe-away|usage-bins|usage-sales|webhooks)\\.',
-    '^test/http/test-clock/',
+    '^test/attacks/',
+    '^test/chaos/(?:cluster|cluster-move|database|frozen)\\.',
+    '^test/cluster/clocks\\.',
+    '^test/http/edge/revocation\\.',
+    '^test/readme/walk\\.',
+    '^test/store/weight\\.',
   ].join('|'),
 );
+/** The others wait for processes, leases and clocks for half of their time. */
+const BESIDE_OTHERS_WORKERS = PROCESSORS + 1;
 
 /** It says how many cases of a property a run tries. */
 const CASES = 'test/support/cases.ts';
@@ -49,9 +64,7 @@ export function longSuites(
   return [
     {
       name: 'three nodes',
-      files: [...short, ...long]
-        .filter((file) => BY_THREE_NODES.test(file) && !BY_ONE_NODE.test(file))
-        .toSorted(),
+      files: short.filter((file) => BY_THREE_NODES.test(file) && !BY_ONE_NODE.test(file)),
       // A file keeps more than one processor busy by itself.
       workers: PROCESSORS,
       ...LOADED_ONCE,
@@ -67,13 +80,12 @@ export function longSuites(
     },
     {
       name: 'long, several at once',
-      files: long.filter((file) => BESIDE_OTHERS.test(file)),
-      workers: PROCESSORS,
+      files: long.filter((file) => !ALONE.test(file)),
+      workers: BESIDE_OTHERS_WORKERS,
     },
     {
       name: 'long, one at a time',
-      files: long.filter((file) => !BESIDE_OTHERS.test(file)),
-      // They start processes of their own, and some have time bounds.
+      files: long.filter((file) => ALONE.test(file)),
       workers: 1,
     },
   ];

@@ -26,7 +26,8 @@ import { createKeys } from './tenant.ts';
 const DAY_MS = 86_400_000;
 /** After which Stripe has forgotten the keys. */
 const FORGOTTEN_MS = 25 * 3_600_000;
-/** A charge of a checkout is first asked about after nine seconds. */
+/** After it, what has had no answer is asked about. */
+const NEXT_QUESTION_MS = 60_000;
 const DONE_MS_MAX = 60_000;
 
 type Call = { readonly method: string; readonly path: RegExp; readonly when: When };
@@ -207,7 +208,16 @@ class World {
   /** All that was begun is carried out; then Stripe forgets all keys. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.splice(0));
-    await until('all is decided', () => this.#isDone(), DONE_MS_MAX);
+    const calls = this.#calls;
+    await until(
+      'all is decided',
+      async () => {
+        if (await this.#isDone()) return true;
+        await calls.pass((await calls.now()) + NEXT_QUESTION_MS);
+        return false;
+      },
+      DONE_MS_MAX,
+    );
     this.#parts.side.fake.advance(FORGOTTEN_MS);
   }
 

@@ -44,7 +44,7 @@ for (const ahead of [
     const nodes = await startSkewed(ahead);
     const sellers = nodes.map(sellerAt);
     const product = await plan(sellers[0]!);
-    for (let time = 0; time < 24; time += 1) {
+    for (let time = 0; time < 12; time += 1) {
       const [here, there] = [
         sellers[time % sellers.length]!,
         sellers[(time + 1) % sellers.length]!,

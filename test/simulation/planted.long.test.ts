@@ -61,7 +61,7 @@ const PLANTED: readonly (readonly [name: string, seed: number, fault: Fault])[] 
   ['a lost flush that is always taken for written', 9, TAKEN_FOR_WRITTEN],
   [
     'a lease that is counted from the answer',
-    1,
+    229,
     fault(JOURNAL, 'this.#lease.renew(moved.askedAt);', 'this.#lease.renew(this.#now());'),
   ],
   [
@@ -326,7 +326,7 @@ const PLANTED: readonly (readonly [name: string, seed: number, fault: Fault])[] 
   ],
   [
     'what is due of other members after a draw',
-    1,
+    342,
     fault('ledger/metering/advance.ts', '  draft.context.credits?.catchUp(draft);\n', ''),
   ],
 ];

@@ -1,60 +1,13 @@
 // Subscriptions under the test clock: each period, charge and dunning attempt happens at its own
 // time, in one advance as in many.
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import type { Means } from '../../support/means.ts';
-import { made, Shop } from '../../payments/shop.ts';
-import { DAY, HOUR, MINUTE, moved, storyOf } from './clock.ts';
+import { DAY, MINUTE, moved } from './clock.ts';
+import { expectSameStory, openShop, signUp } from './stories.ts';
 
 setDefaultTimeout(120_000);
 
-type Price = Readonly<Record<string, unknown>>;
-
-/** Sells a plan, and subscribes a customer with each of the payment methods. */
-async function signUp(
-  shop: Shop,
-  { price, means }: { readonly price: Price; readonly means: readonly Means[] },
-): Promise<void> {
-  const prices = [
-    { amount: '30', currency: 'USD', type: 'recurring', interval: 'month', ...price },
-  ];
-  const { id } = made(
-    await shop.server.call('POST', '/products', { body: { name: 'Plan', prices } }),
-  );
-  const granted = { feature_key: 'calls', limit: 1000 };
-  made(await shop.server.call('POST', `/products/${id}/entitlements`, { body: granted }));
-  const total = price['trial_days'] === undefined ? '30' : '0';
-  // In this order: what is due within one minute is done at the latest of those times.
-  for (const [index, one] of means.entries()) {
-    const wish = { product_id: id, external_customer_id: `${id} ${index}` };
-    const session = await shop.checkout({ ...wish, customer_email: `${index}@example.com` });
-    await shop.pay(session, { means: one, total });
-  }
-}
-
-async function openShop(): Promise<Shop> {
-  const shop = await Shop.open({ settings: { sandboxSettleMs: 6 * HOUR } });
-  made(await shop.server.call('POST', '/meters', { body: { slug: 'calls' } }));
-  return shop;
-}
-
-test('a year in one call and in days is the same story, with dunning and trials', async () => {
-  const tell = async (steps: readonly string[]): Promise<string[]> => {
-    const shop = await openShop();
-    await signUp(shop, { price: {}, means: ['good', 'renewalFails', 'iban'] });
-    await signUp(shop, { price: { interval: 'week' }, means: ['renewalFails', 'good'] });
-    await signUp(shop, { price: { trial_days: 14 }, means: ['good'] });
-    for (const advance of steps) await moved(shop.server, { advance });
-    const story = await storyOf(shop);
-    await shop.close();
-    return story;
-  };
-  const inOne = await tell(['P1Y']);
-  expect(await tell(Array.from({ length: 365 }, () => 'P1D'))).toEqual(inOne);
-  const text = inOne.join('\n');
-  for (const type of ['created', 'blocked', 'expired']) {
-    expect(text).toContain(`subscription.${type}`);
-  }
-});
+test('a quarter in one call and in days is the same story, with dunning and trials', () =>
+  expectSameStory(92));
 
 test('12 months of 100 subscriptions: 13 paid invoices each, at their own times', async () => {
   const shop = await openShop();

@@ -14,9 +14,9 @@ type Kept = { readonly opened: Promise<Stoppable>; users: number };
 type Stoppable = { stop(): Promise<void> };
 
 type Way<T> = {
-  open(): Promise<T>;
+  readonly open: () => Promise<T>;
   /** The part of it that is for this user alone. */
-  enter(opened: T): Promise<T>;
+  readonly enter: (opened: T) => Promise<T>;
 };
 
 /** Its `stop` leaves it open for the next user. */

@@ -5,7 +5,7 @@ import { must } from '../../ledger/kernel/assert.ts';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { portalOf } from '../http/portal/customer.ts';
 import type { TestServer } from '../support/server.ts';
-import { ask } from '../support/shop.ts';
+import { ask, type Seller } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, isDone, MONEY_ENV, withSql, wrongBooks } from './money.ts';
@@ -85,8 +85,12 @@ class Buyers {
     this.#priceId = product.prices[0].id;
   }
 
-  async join(): Promise<string> {
-    const seller = { url: await this.#target(), key: this.#key };
+  /** Begins again with another customer where a call is not answered. */
+  join(): Promise<string> {
+    return this.#calls.again((seller) => this.#join(seller));
+  }
+
+  async #join(seller: Seller): Promise<string> {
     const { id } = await ask(seller, 'POST', '/customers', {});
     await ask(seller, 'POST', `/customers/${id}/grants`, { feature_key: 'calls', amount: GRANTED });
     const portal = await portalOf(asServer(seller), id);

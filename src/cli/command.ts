@@ -50,6 +50,9 @@ type Given<V> = {
 /** A text for an option that has a value, true or false for a switch. */
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
 
+/** Resolves after that time, or at once when the signal aborts. */
+export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
+
 /** What a command works with. */
 export type Cli = {
   /** @throws UsageError without a key */
@@ -64,6 +67,7 @@ export type Cli = {
   readonly input: () => AsyncIterable<Uint8Array>;
   /** From its call on the first Ctrl-C aborts the signal. The second one ends the process. */
   readonly untilInterrupted: () => AbortSignal;
+  readonly pause: Pause;
 };
 
 export type Command = {

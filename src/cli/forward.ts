@@ -1,7 +1,7 @@
 // Takes an event to a receiver, as a webhook. One that fails is tried again a few times; the next
 // one waits, so that the receiver hears of events in their order.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../client/reason.ts';
+import type { Pause } from './command.ts';
 import { webhookHeaders } from './webhook.ts';
 
 /** As the service's own deliveries. */
@@ -27,6 +27,7 @@ export async function forward(
     readonly secret: string;
     /** Before another attempt. */
     readonly onFailure: (failed: Attempt, waitMs: number) => Promise<void>;
+    readonly pause: Pause;
     readonly signal: AbortSignal;
   },
 ): Promise<Delivery> {
@@ -37,7 +38,7 @@ export async function forward(
     const wait = WAITS_MS[attempts - 1];
     if (made.isDelivered || wait === undefined || to.signal.aborted) return { ...made, attempts };
     await to.onFailure(made, wait);
-    await sleep(wait, undefined, { signal: to.signal }).catch(() => undefined);
+    await to.pause(wait, to.signal);
     if (to.signal.aborted) return { ...made, attempts };
   }
 }

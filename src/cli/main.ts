@@ -4,10 +4,14 @@
 // that has gone, as in `| head`, ends it quietly; a disk that is full ends it with an error.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, Refused } from './command.ts';
 import { reportOf } from './errors.ts';
 import { run } from './run.ts';
 import { VERSION } from '../client/version.ts';
+
+/** Somebody waits for the answer. */
+const TIMEOUT_MS = 10_000;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
@@ -33,5 +37,7 @@ process.exitCode = await run(process.argv.slice(2), {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => told.abort());
     return told.signal;
   },
+  pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+  timeoutMs: TIMEOUT_MS,
   version: VERSION,
 });

@@ -1,6 +1,6 @@
 // One call of `tollhouse`: arguments in, an exit code out.
 import { Tollhouse } from '../client/tollhouse.ts';
-import { type Cli, EXIT, type ExitCode, UsageError } from './command.ts';
+import { type Cli, EXIT, type ExitCode, type Pause, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { exitCodeOf, reportOf } from './errors.ts';
 import { helpOf, helpOfCommand } from './help.ts';
@@ -9,8 +9,6 @@ import { Printer, type Sink } from './printer.ts';
 import { httpUrlOf } from './values.ts';
 
 const URL_DEFAULT = 'http://localhost:3000';
-/** Somebody waits for the answer. */
-const TIMEOUT_MS = 10_000;
 
 /** The process, as far as a command may see it. */
 export type World = {
@@ -19,6 +17,9 @@ export type World = {
   readonly stderr: Sink;
   readonly stdin: () => AsyncIterable<Uint8Array>;
   readonly untilInterrupted: () => AbortSignal;
+  readonly pause: Pause;
+  /** How long a call may take. */
+  readonly timeoutMs: number;
   readonly version: string;
 };
 
@@ -44,7 +45,7 @@ function cliOf(
   globals: Globals,
   printers: { readonly out: Printer; readonly notices: Printer },
 ): Cli {
-  const { env, stdin, untilInterrupted } = world;
+  const { env, stdin, untilInterrupted, pause, timeoutMs } = world;
   const setting = (name: string) => (env[name] === '' ? undefined : env[name]);
   const url = serviceOf(globals.url, setting('TOLLHOUSE_URL'));
   const apiKey = () => {
@@ -56,11 +57,11 @@ function cliOf(
     ...printers,
     url,
     apiKey,
-    client: (hooks = {}) =>
-      new Tollhouse({ apiKey: apiKey(), baseUrl: url, timeoutMs: TIMEOUT_MS, hooks }),
+    client: (hooks = {}) => new Tollhouse({ apiKey: apiKey(), baseUrl: url, timeoutMs, hooks }),
     isJson: globals.json,
     input: stdin,
     untilInterrupted,
+    pause,
   };
 }
 

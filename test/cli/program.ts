@@ -4,85 +4,141 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestServer } from '../support/server.ts';
+import {
+  type Ended,
+  endedWith,
+  type Runner,
+  type Running,
+  type RunOptions,
+  settingsOf,
+} from './runner.ts';
 
 const MAIN = join(import.meta.dir, '../../src/cli/main.ts');
 
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
-export type Ended = {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  // Each test checks the type of what it reads.
-  readonly json: () => ReturnType<typeof JSON.parse>;
-};
+type Child = Bun.Subprocess<'ignore' | 'pipe', 'pipe', 'pipe'>;
 
-type Options = {
-  readonly runtime?: Runtime;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
-  readonly cwd?: string;
-};
+export class Started implements Running {
+  readonly ended: Promise<Ended>;
+  readonly #child: Child;
+  #said = '';
 
-export type Child = Bun.Subprocess<'ignore' | 'pipe', 'pipe', 'pipe'>;
+  constructor(child: Child) {
+    this.#child = child;
+    this.ended = this.#read();
+  }
+
+  get said(): string {
+    return this.#said;
+  }
+
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.#child.kill(signal);
+  }
+
+  async #read(): Promise<Ended> {
+    const stderr = this.#child.stderr.text();
+    const text = new TextDecoder();
+    for await (const chunk of this.#child.stdout)
+      this.#said += text.decode(chunk, { stream: true });
+    return endedWith(await this.#child.exited, this.#said, await stderr);
+  }
+}
 
 /** A directory for the bundle and for files of the tests. */
-export class Program {
+export class Program implements Runner {
   readonly directory: string;
   readonly #bundle: string;
+  readonly #runtime: Runtime;
   readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(directory: string, bundle: string, env: Readonly<Record<string, string>>) {
+  private constructor(directory: string, bundle: string, of: Pick<Program, 'env' | 'runtime'>) {
     this.directory = directory;
     this.#bundle = bundle;
-    this.#env = env;
+    this.#env = of.env;
+    this.#runtime = of.runtime;
   }
 
-  static async open(server?: Pick<TestServer, 'url' | 'organisation'>): Promise<Program> {
+  static async open(
+    server?: Pick<TestServer, 'url' | 'organisation'>,
+    runtime: Runtime = 'node',
+  ): Promise<Program> {
     const directory = mkdtempSync(join(tmpdir(), 'tollhouse-cli-'));
-    const { outputs } = await Bun.build({ entrypoints: [MAIN], target: 'node', format: 'esm' });
     const bundle = join(directory, 'tollhouse.mjs');
-    await Bun.write(bundle, outputs[0]!);
+    if (runtime === 'node') {
+      const { outputs } = await Bun.build({ entrypoints: [MAIN], target: 'node', format: 'esm' });
+      await Bun.write(bundle, outputs[0]!);
+    }
     const env = {
       PATH: process.env['PATH'] ?? '',
-      ...(server !== undefined && {
-        TOLLHOUSE_URL: server.url,
-        TOLLHOUSE_API_KEY: server.organisation.testKey,
-      }),
+      ...(server !== undefined && settingsOf(server)),
     };
-    return new Program(directory, bundle, env);
+    return new Program(directory, bundle, { env, runtime });
   }
 
-  command(runtime: Runtime = 'node'): string[] {
-    return runtime === 'node' ? ['node', this.#bundle] : [process.execPath, MAIN];
+  get runtime(): Runtime {
+    return this.#runtime;
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return this.#env;
+  }
+
+  get command(): string[] {
+    return this.#runtime === 'node' ? ['node', this.#bundle] : [process.execPath, MAIN];
   }
 
   path(name: string): string {
     return join(this.directory, name);
   }
 
-  start(args: readonly string[], options: Options = {}): Child {
-    const { runtime, env = {}, stdin, cwd = this.directory } = options;
-    return Bun.spawn([...this.command(runtime), ...args], {
-      env: { ...this.#env, ...env },
-      cwd,
-      stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
-      stdout: 'pipe',
-      stderr: 'pipe',
-    }) as Child;
+  start(args: readonly string[], { env = {}, stdin }: RunOptions = {}): Started {
+    return new Started(
+      Bun.spawn([...this.command, ...args], {
+        env: { ...this.#env, ...env },
+        cwd: this.directory,
+        stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }) as Child,
+    );
   }
 
-  async run(args: readonly string[], options: Options = {}): Promise<Ended> {
-    return ended(this.start(args, options));
+  run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    return this.start(args, options).ended;
+  }
+
+  /** By `script`, which gives it a terminal. All that the terminal shows. */
+  onTerminal(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const line = [...this.command, ...args].join(' ');
+    const child = Bun.spawn(['script', '-qec', line, '/dev/null'], {
+      env: { ...this.#env, TERM: 'xterm', ...env },
+      stdout: 'pipe',
+    });
+    return child.stdout.text();
+  }
+
+  /** In bash, where `"$@"` is the command with its arguments. */
+  async inBash(
+    script: string,
+    args: readonly string[],
+  ): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    const child = Bun.spawn(['bash', '-c', script, 'bash', ...this.command, ...args], {
+      env: this.#env,
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    return { stdout, stderr };
   }
 
   close(): void {
     rmSync(this.directory, { recursive: true });
   }
-}
-
-export async function ended(child: Child): Promise<Ended> {
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  return { exitCode: await child.exited, stdout, stderr, json: () => JSON.parse(stdout) };
 }

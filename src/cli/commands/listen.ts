@@ -40,6 +40,7 @@ export const listen = command({
         url,
         secret,
         signal,
+        pause: cli.pause,
         onFailure: (failed, waitMs) =>
           cli.notices.line(`${event.type} ${resultOf(failed)}: again in ${waitMs} ms`),
       });

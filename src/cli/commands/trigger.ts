@@ -3,10 +3,9 @@
 // Nothing is made up: a payment is a checkout paid with a card of the sandbox. So the event reaches
 // `listen`, every endpoint and the lists, with the other events that belong to it.
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tollhouse } from '../../client/tollhouse.ts';
 import type { Event, EventType } from '../../client/types.ts';
-import { command, EXIT, Refused } from '../command.ts';
+import { command, EXIT, type Pause, Refused } from '../command.ts';
 import { eventLine } from '../event-rows.ts';
 import { RECIPES } from '../trigger/recipes.ts';
 import { Sandbox } from '../trigger/sandbox.ts';
@@ -29,7 +28,7 @@ export const trigger = command({
     const sandbox = await Sandbox.open(client, randomBytes(8).toString('hex'));
     const made = await RECIPE_OF.get(type)?.(sandbox);
     const about = [sandbox.customer.id, made?.id];
-    const event = await found(client, type, ({ data }) =>
+    const event = await found({ client, pause: cli.pause }, type, ({ data }) =>
       about.some((id) => id === data.accountId || id === data.objectId),
     );
     await cli.out.line(cli.isJson ? JSON.stringify(event) : eventLine(cli.out, event));
@@ -41,7 +40,7 @@ export const trigger = command({
 const LOOKED_AT = 200;
 
 async function found(
-  client: Tollhouse,
+  { client, pause }: { readonly client: Tollhouse; readonly pause: Pause },
   type: string,
   isIt: (event: Event) => boolean,
 ): Promise<Event> {
@@ -51,6 +50,6 @@ async function found(
     const event = data.find(isIt);
     if (event !== undefined) return event;
     if (performance.now() > until) throw new Refused(`no ${type} within ${WITHIN_MS / 1000} s`);
-    await sleep(ASK_EVERY_MS);
+    await pause(ASK_EVERY_MS);
   }
 }

@@ -15,7 +15,6 @@ import {
   trimmed,
 } from './book.ts';
 import type { Buyer } from './buyer.ts';
-import type { Clone } from './clone.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -26,7 +25,8 @@ const READS = /^(?:sort |call \/check (?!.*consume)|call [^ ]+(?: \||$))/;
 const LISTENS = /^\w+=.* bun [\w.]+ > [\w.]+ &$/;
 
 export class Reader {
-  readonly #clone: Clone;
+  /** Where files are saved. */
+  readonly #directory: string;
   readonly #terminal: Terminal;
   readonly #ports: ReadonlyMap<string, number>;
   readonly #secrets: ReadonlyMap<string, string>;
@@ -39,14 +39,14 @@ export class Reader {
   readonly #did: string[] = [];
 
   constructor(of: {
-    clone: Clone;
+    directory: string;
     terminal: Terminal;
     ports: ReadonlyMap<string, number>;
     /** What the reader has in the place of `NAME=beginning_...`, by that. */
     secrets: ReadonlyMap<string, string>;
     buyer: Buyer;
   }) {
-    this.#clone = of.clone;
+    this.#directory = of.directory;
     this.#terminal = of.terminal;
     this.#ports = of.ports;
     this.#secrets = of.secrets;
@@ -77,7 +77,7 @@ export class Reader {
   }
 
   #save(name: string, lines: readonly string[]): void {
-    writeFileSync(join(this.#clone.directory, name), this.here(lines.join('\n')));
+    writeFileSync(join(this.#directory, name), this.here(lines.join('\n')));
     this.#saveAs = undefined;
   }
 

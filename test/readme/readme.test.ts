@@ -1,99 +1,43 @@
-// The user pages, followed in order in a fresh clone: README.md, the commands of src/API.md, and
-// those of an operator. `stripe.test.ts` follows "Go live". The output is what the page shows, and the audit finds nothing at the end.
+// What the README shows of a service that runs, in its order and in a terminal. How it is started,
+// its programs and all of src/API.md: readme.long.test.ts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../support/free-port.ts';
-import { codesOf, exchangesOf, linesOf, partsOf, patternOf, trimmed } from './book.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { partsOf } from './book.ts';
 import { BY_FORMS } from './buyer.ts';
-import { type Clone, openClone, Started } from './clone.ts';
-import { Reader, STEPS } from './reader.ts';
+import { Reader } from './reader.ts';
 import { Terminal } from './terminal.ts';
 
-setDefaultTimeout(180_000);
+setDefaultTimeout(120_000);
 
 const page = (path: string) => readFileSync(join(import.meta.dir, '../..', path), 'utf8');
 const README = page('README.md');
-const API = page('src/API.md');
 
-let clone: Clone;
-let port: number;
-let service: Started;
+let server: TestServer;
+let directory: string;
 let terminal: Terminal;
 let reader: Reader;
-
-const [START] = exchangesOf(linesOf(partsOf(README, 'Start')[1]));
-
 beforeAll(async () => {
-  clone = await openClone();
-  port = await freePort();
-  service = new Started(clone, START!.command, port);
-  terminal = new Terminal(clone.directory, clone.environment);
+  server = await startServer({
+    settings: (url) => ({ checkoutUrl: `http://localhost:${new URL(url).port}/pay` }),
+  });
+  directory = mkdtempSync(join(tmpdir(), 'tollhouse-readme-'));
+  terminal = new Terminal(directory, {});
+  const secrets = new Map([['KEY=svc_test_...', `KEY=${server.organisation.testKey}`]]);
+  const ports = new Map([['3000', Number(new URL(server.url).port)]]);
+  reader = new Reader({ directory, terminal, ports, secrets, buyer: BY_FORMS });
 });
 afterAll(async () => {
   await terminal.close();
-  await service.interrupt();
-  clone.remove();
-});
-
-test('Start: what is printed', async () => {
-  const said = trimmed(await service.says('"listening"'));
-  expect(said).toMatch(patternOf(START!.shown.map((line) => line.replaceAll(':3000', `:${port}`))));
-  const ports = new Map([
-    ['3000', port],
-    ['4000', await freePort()],
-  ]);
-  const secrets = new Map([['KEY=svc_test_...', `KEY=${/svc_test_\w+/.exec(said)![0]}`]]);
-  reader = new Reader({ clone, terminal, ports, secrets, buyer: BY_FORMS });
+  rmSync(directory, { recursive: true });
+  await server.stop();
 });
 
 test('Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(['In three lines', 'Sell', 'Sell usage', 'Prepaid'])('%s', (title) =>
-  reader.read(partsOf(README, title)),
-);
-
-test('src/API.md', async () => {
-  await reader.read(partsOf(API));
-  const { data } = JSON.parse(await terminal.run("call '/events?limit=200'"));
-  const times = data.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp));
-  expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(60 * 86_400_000);
-});
-
-test('src/OPERATIONS.md: the commands of an operator, and the books close', async () => {
-  const [, block] = partsOf(page('src/OPERATIONS.md'), 'Administer');
-  const ids = new Map([['CUSTOMER_ID', await terminal.run('call /customers | field id')]]);
-  for (const line of linesOf(block)) {
-    const [command = ''] = line.split(/\s{2,}# /);
-    const filled = command.replaceAll(/\b[A-Z]+_ID\b/g, (name) => ids.get(name)!);
-    const value = JSON.parse(await terminal.run(`${filled} --json`));
-    if (command.includes('org create')) ids.set('ORG_ID', value.organization_id);
-    if (command.includes('group create')) ids.set('GROUP_ID', value.group_id);
-    if (command.includes('key create')) ids.set('KEY_ID', value.id);
-    if (command.includes('portal-token create')) {
-      ids.set('TOKEN_ID', value.id);
-      expect(value.url).toStartWith(`http://localhost:${port}/portal/`);
-      expect((await fetch(value.url)).status).toBe(200);
-    }
-    if (command.includes('admin audit')) expect(value).toEqual({ findings: [] });
-  }
-  expect([...ids.keys()]).toEqual(['CUSTOMER_ID', 'ORG_ID', 'GROUP_ID', 'KEY_ID', 'TOKEN_ID']);
-});
-
-test('nothing of the pages was left out, but what stripe.test.ts does', () => {
-  const pages = [README.replace(/\n## Go live\n[^]*?(?=\n## )/, ''), API].map((it) => partsOf(it));
-  const texts = pages.flat().map((part) => (part.kind === 'text' ? part.text : ''));
-  const steps = Object.keys(STEPS).filter((words) => texts.some((text) => text.includes(words)));
-  const all = [...pages.flatMap((parts) => parts.flatMap(codesOf)), ...steps];
-  expect(all.filter((one) => !reader.did.includes(one))).toEqual([START!.command]);
-});
-
-test('the next start finds the data of the last', async () => {
-  expect(await service.interrupt()).toContain('"stopped"');
-  service = new Started(clone, START!.command, port);
-  await service.says('"listening"');
-  expect(await terminal.run('call /payments | field id')).not.toBe('');
-});
+test.each(['Sell', 'Sell usage'])('%s', (title) => reader.read(partsOf(README, title)));
 
 test('each figure is one that was measured', () => {
   const measured = page('test/bench/README.md') + page('test/README.md');

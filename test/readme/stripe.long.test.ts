@@ -45,7 +45,8 @@ beforeAll(async () => {
     ['KEY=svc_test_...', `KEY=${key}`],
     ['STRIPE_KEY=sk_live_...', `STRIPE_KEY=${side.liveKey}`],
   ]);
-  reader = new Reader({ clone, terminal, ports: new Map([['3000', port]]), secrets, buyer });
+  const { directory } = clone;
+  reader = new Reader({ directory, terminal, ports: new Map([['3000', port]]), secrets, buyer });
   const connected = await fetch(`http://127.0.0.1:${port}/organization/processor`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -26,7 +26,7 @@ test('health says that it is up, ready whether it can serve', async () => {
     status: 200,
     json: { status: 'ready', mail: 'off' },
   });
-  const closing = await startServer();
+  const closing = await startServer({ own: true });
   await closing.ledger.close();
   const reply = await closing.call('GET', '/ready', { key: null });
   expect(reply.json.error).toEqual({ type: 'service_unavailable', message: 'shutting down' });

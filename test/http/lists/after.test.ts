@@ -14,7 +14,7 @@ const ROWS = 5;
 let shop: Shop;
 const made = { payment: '', product: '', plan: '', customer: '', endpoint: '', account: '' };
 beforeAll(async () => {
-  shop = await Shop.open();
+  shop = await Shop.open({ own: true });
   made.customer = await id('/customers', { external_customer_id: 'user-1' });
   made.product = await id('/products', { name: 'Many features' });
   const price = { amount: '1', currency: 'USD', type: 'recurring', interval: 'month' };

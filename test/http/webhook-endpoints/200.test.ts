@@ -15,7 +15,7 @@ import {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ edited: true });
+  server = await startServer({ own: true });
 });
 afterAll(() => server.stop());
 

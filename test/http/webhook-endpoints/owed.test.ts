@@ -6,7 +6,7 @@ import { anEvent, deliveriesOf, endpointOf, hearDue, takenByWorker, unaccounted 
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ edited: true });
+  server = await startServer({ own: true });
 });
 afterAll(() => server.stop());
 

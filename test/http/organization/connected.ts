@@ -36,6 +36,7 @@ export async function openBank({
 }: { readonly settings?: Partial<Settings> } = {}): Promise<Bank> {
   const fake = await openStripeFake();
   const server = await startServer({
+    own: true,
     settings: (url) => ({ baseUrl: url, stripeApiUrl: new URL(fake.url), ...settings }),
   });
   const bank: Bank = {

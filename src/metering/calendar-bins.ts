@@ -1,10 +1,11 @@
 // Bins of time: the hours, days or months of a calendar in a time zone.
 //
 // How it works: days and months are periods that begin at midnight (`calendar.ts`), so a day of 23
-// or 25 hours is one bin. An hour begins where the clock strikes it or jumps past it: the hour that
+// or 25 hours is one bin. An hour begins where the clock strikes it or jumps into it: the hour that
 // a clock shows twice is two bins.
 // Holds: the edges ascend and cover the range without a gap. In every zone of today an edge lies on
 // a quarter of an hour. Times are milliseconds since the epoch.
+import { must } from '../../ledger/kernel/assert.ts';
 import { boundary, type Cycle, periodIndex } from '../../ledger/kernel/calendar.ts';
 
 export const BINS = ['hour', 'day', 'month'] as const;
@@ -79,26 +80,21 @@ function cycleOf(interval: 'day' | 'month', zone: string): Cycle {
   return { anchor, interval, count: 1, zone };
 }
 
+/** Where the clock next strikes an hour, or jumps past one. */
 function nextHour(at: number, zone: string): number {
   if (zone === 'UTC') return Math.floor(at / HOUR_MS) * HOUR_MS + HOUR_MS;
-  const start = startOfHour(at, zone);
-  // Where the clock jumps, the next hour may begin earlier, or later by what it goes back.
-  const following = startOfHour(start + HOUR_MS, zone);
-  if (following > at) return following;
-  const past = intoHour(start + HOUR_MS, zone);
-  return start + HOUR_MS + (HOUR_MS - past);
+  const now = clockAt(at, zone);
+  const struck = at + HOUR_MS - intoHour(now);
+  if (clockAt(struck, zone).offsetNanoseconds === now.offsetNanoseconds) return struck;
+  const jump = must(now.getTimeZoneTransition('next'), 'where the clock jumps').epochMilliseconds;
+  const after = clockAt(jump, zone);
+  const isEdge = intoHour(after) === 0 || after.hour !== clockAt(jump - 1, zone).hour;
+  return isEdge ? jump : nextHour(jump, zone);
 }
 
-/** Where the clock struck the hour that it shows at `at`, or jumped past it. */
-function startOfHour(at: number, zone: string): number {
-  return Temporal.Instant.fromEpochMilliseconds(at)
-    .toZonedDateTimeISO(zone)
-    .round({ smallestUnit: 'hour', roundingMode: 'floor' }).epochMilliseconds;
-}
+const clockAt = (at: number, zone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
 
 /** What the clock shows after the full hour, in milliseconds. */
-function intoHour(at: number, zone: string): number {
-  const { minute, second, millisecond } =
-    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
-  return (minute * 60 + second) * 1000 + millisecond;
-}
+const intoHour = ({ minute, second, millisecond }: Temporal.ZonedDateTime): number =>
+  (minute * 60 + second) * 1000 + millisecond;

@@ -7,7 +7,7 @@ import { type Member, faultIn, memberOf } from './member.ts';
 let server: TestServer;
 let member: Member;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
   member = await memberOf(server);
 });
 afterAll(() => server.stop());

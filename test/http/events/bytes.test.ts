@@ -22,7 +22,7 @@ const NOW = new Map(GOLDEN.map((line) => [JSON.parse(line).type as string, line]
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
 });
 afterAll(() => server.stop());
 

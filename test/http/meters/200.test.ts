@@ -76,7 +76,9 @@ test('DELETE answers 204; the meter is gone and its slug is free', async () => {
   const again = await create({ slug: 'gone' });
   expect(again.id).not.toBe(made.id);
   // The history stays.
-  expect(await server.sql`select id from meters where slug = 'gone'`).toHaveLength(2);
+  expect(
+    await server.sql`select id from meters where slug = 'gone' and organisation_id = ${server.organisation.id}`,
+  ).toHaveLength(2);
 });
 
 test('GET lists, newest first, page by page', async () => {

@@ -37,6 +37,8 @@ const ROWS: readonly Row[] = [
   ['a day in a zone of :30', 'Asia/Kolkata', 'day', '2026-03-01T00:00Z', '2026-03-03T00:00Z', [18.5, 24, 5.5]],
   ['half an hour forward', 'Australia/Lord_Howe', 'hour', '2026-10-03T14:30Z', '2026-10-03T17:00Z', [1, 0.5, 1]],
   ['half an hour back', 'Australia/Lord_Howe', 'hour', '2026-04-04T14:00Z', '2026-04-04T16:30Z', [1.5, 1]],
+  ['past the hour, from a quarter to', 'Pacific/Chatham', 'hour', '2016-09-24T13:15Z', '2016-09-24T15:15Z', [0.75, 0.25, 1]],
+  ['back to a quarter to', 'Pacific/Chatham', 'hour', '2016-04-02T12:15Z', '2016-04-02T15:15Z', [1, 0.75, 0.25, 1]],
   ['months', 'UTC', 'month', '2026-01-31T00:00Z', '2026-03-15T12:00Z', [24, 28 * 24, 14.5 * 24]],
   ['a leap year', 'UTC', 'month', '2028-02-01T00:00Z', '2028-03-01T00:00Z', [29 * 24]],
   ['a month with a short day', 'America/New_York', 'month', '2026-03-01T05:00Z', '2026-04-01T04:00Z', [31 * 24 - 1]],

@@ -6,7 +6,7 @@ import { Graph, ROOT } from './graph.ts';
 import { Kinds } from './kinds.ts';
 import { isLong, longSuites } from './long.ts';
 import { isNight, NIGHT_COMMANDS } from './night.ts';
-import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
+import { AT_ONCE, LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 
 /** Every test depends on these. */
 const EVERYWHERE = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json'];
@@ -81,7 +81,7 @@ function suitesOf(mode: Mode, known: Known): readonly Suite[] {
   // One file runs by itself, so that nothing but it can make it fail; and so do long ones.
   const isByItself = files.length === 1 || files.some((file) => isLong(file) || isNight(file));
   const shared = isByItself ? {} : LOADED_ONCE;
-  const suite = { name: mode.kind, files, workers: PROCESSORS, ...shared };
+  const suite = { name: mode.kind, files, workers: AT_ONCE, ...shared };
   return [isByStripe() ? withoutSandboxOnly(suite) : suite];
 }
 

@@ -8,6 +8,8 @@ import { casesIn } from './report.ts';
 
 /** Files at the same time: beside each runs its database, so more only wait for one another. */
 export const PROCESSORS = availableParallelism();
+/** More, because a file waits for its database, its processes and its clocks. */
+export const AT_ONCE = PROCESSORS + 1;
 
 /**
  * Each worker loads the program once, not for each file. What a start that fails leaves open stays

@@ -8,7 +8,7 @@ export interface Failure {
   /** As `describe > test`. */
   readonly title: string;
   readonly said: string;
-  /** As the failure printed them: `CHAOS_SEED=5`, `{ seed: 5, path: "0" }`, `seed 5`. */
+  /** As the failure says them: `CHAOS_SEED=5`, `{ seed: 5, path: "0" }`, `seed 5`. */
   readonly seeds: readonly string[];
   /** For `-t`; undefined for the whole file. */
   readonly pattern: string | undefined;
@@ -34,10 +34,7 @@ const SEEDS = [
 ] as const;
 
 export function failuresOf(ended: Ended): readonly Failure[] {
-  const sections = sectionsOf(ended);
-  const found = ended.cases
-    .filter(({ outcome }) => outcome === 'failed')
-    .map((one) => ofCase(one, sections.get(one.file) ?? ''));
+  const found = ended.cases.filter(({ outcome }) => outcome === 'failed').map(ofCase);
   const errors = [...ended.printed.matchAll(BETWEEN)].map(([, said = '']) => said.trim());
   for (const file of withoutTests(ended)) {
     const said = errors.filter((error) => error.includes(file));
@@ -61,7 +58,7 @@ function withoutTests({ files, cases, isBail }: Ended): readonly string[] {
   return files.filter((file) => !seen.has(file));
 }
 
-function ofCase({ file, names, said }: Case, section: string): Failure {
+function ofCase({ file, names, said }: Case): Failure {
   const isHook = names.at(-1) === UNNAMED;
   const describes = names.slice(0, -1);
   const named = isHook ? [...describes, 'a hook, such as beforeAll'] : names;
@@ -70,7 +67,7 @@ function ofCase({ file, names, said }: Case, section: string): Failure {
     file,
     title: named.join(' > '),
     said,
-    seeds: seedsIn(said) ?? seedsIn(names.join(' ')) ?? seedsIn(section) ?? [],
+    seeds: seedsIn(said) ?? seedsIn(names.join(' ')) ?? [],
     pattern: patternOf(isHook ? describes : names, crashed, isHook),
   };
 }
@@ -95,15 +92,3 @@ function seedsIn(text: string): readonly string[] | undefined {
 }
 
 const closed = (seed: string): string => (seed.startsWith('{') ? `${seed} }` : seed);
-
-/** What was printed for each file: `bun test` prints a file's name before. */
-function sectionsOf({ files, printed }: Ended): ReadonlyMap<string, string> {
-  const headers = new Set(files.map((file) => `${file}:`));
-  const sections = new Map<string, string>();
-  let file = '';
-  for (const line of Bun.stripANSI(printed).split('\n')) {
-    if (headers.has(line)) file = line.slice(0, -1);
-    else sections.set(file, `${sections.get(file) ?? ''}${line}\n`);
-  }
-  return sections;
-}

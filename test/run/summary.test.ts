@@ -28,8 +28,7 @@ const PLANTED = {
     fc.assert(fc.property(fc.integer(), (n) => n < 10), { seed: 42, endOnFailure: true });
   });`,
   chaos: `test('kills', () => {
-    console.error('failed with CHAOS_SEED=77');
-    throw new Error('lost');
+    throw new Error('lost\\nCHAOS_SEED=77');
   });`,
   seeds: `test('the simulator', () => { throw new Error('SEED=17 (crash): wrong'); });`,
   empty: '',

@@ -6,14 +6,14 @@ export type Random = {
   chance(probability: number): boolean;
 };
 
-/** Runs `task` with choices from a new seed, and prints the seed where it fails. */
+/** Runs `task` with choices from a new seed, which the error names where it fails. */
 export async function withSeed<T>(task: (random: Random) => Promise<T>): Promise<T> {
   const given = process.env['CHAOS_SEED'];
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   try {
     return await task(seeded(seed));
   } catch (error) {
-    console.error(`failed with CHAOS_SEED=${seed}`);
+    if (error instanceof Error) error.message += `\nCHAOS_SEED=${seed}`;
     throw error;
   }
 }

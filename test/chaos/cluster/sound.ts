@@ -14,11 +14,10 @@ function say(line: string): void {
 function expectSound({ violations, lines, logs }: ChaosResult): void {
   for (const line of lines) say(line);
   if (violations.length > 0) {
-    console.error(`failed with CHAOS_SEED=${seed}`);
     for (const [name, logged] of logs)
       console.error(`node ${name}:\n${logged.slice(-20).join('\n')}`);
   }
-  expect(violations).toEqual([]);
+  expect(violations.map((what) => `CHAOS_SEED=${seed}: ${what}`)).toEqual([]);
 }
 
 /** Three nodes. @throws where anything is wrong afterwards */

@@ -143,7 +143,8 @@ async function untilDecided(ids: readonly string[]): Promise<void> {
     await settleAtStripe(club.shop.server);
     const [row] = await club.shop.server.sql<{ open: number }[]>`
       select (select count(*) from payments where status = 'processing' and subscription_id = any(${ids}::uuid[]))::int
-        + (select count(*) from followups)::int as open`;
+        + (select count(*) from followups f left join payments p on p.id = f.payment_id
+            where f.subscription_id = any(${ids}::uuid[]) or p.subscription_id = any(${ids}::uuid[]))::int as open`;
     return row!.open === 0;
   });
 }

@@ -9,7 +9,7 @@ let asked = 0;
 let scope: { organisationId: string; mode: 'test' };
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
   scope = { organisationId: server.organisation.id, mode: 'test' };
   catalogue = openMeterCatalogue({
     changes: server.changes,

@@ -25,6 +25,13 @@ export type Proxy = {
   stop(): Promise<void>;
 };
 
+/** In the place of a proxy, where there is none. */
+export const UNCUT = new Proxy({} as Proxy, {
+  get() {
+    throw new Error('a server that files share has no proxy: startServer({ own: true })');
+  },
+});
+
 /** `next` gives the target of each connection, where that is not always the same. */
 export async function startProxy(target: string, next = () => target): Promise<Proxy> {
   const sockets = new Set<Socket>();

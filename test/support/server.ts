@@ -18,7 +18,7 @@ import { undocumented } from './documented.ts';
 import { freshDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { newPlace } from './new-place.ts';
-import { type Proxy, startProxy } from './proxy.ts';
+import { type Proxy, startProxy, UNCUT } from './proxy.ts';
 import { testServices } from './services.ts';
 import { IS_SHARED, reuse } from './reused.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
@@ -123,7 +123,7 @@ export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   if (isOwn) return start(options);
   const known = typeof settings === 'function' ? settings('http://here') : settings;
   return reuse(JSON.stringify([edited, known]), {
-    open: () => start(options),
+    open: () => start(options, { isReused: true }),
     enter: withTenants,
   });
 }
@@ -133,10 +133,16 @@ export async function withTenants(server: TestServer): Promise<TestServer> {
   return { ...server, ...callingAs(server, await createTenants(server.sql, server)) };
 }
 
-function start(options: ServerOptions): Promise<TestServer> {
+type Use = {
+  /** By one file after the other: nobody cuts its connections. */
+  readonly isReused?: boolean;
+  readonly logged?: string[];
+};
+
+function start(options: ServerOptions, use: Use = {}): Promise<TestServer> {
   const { alone, node, beside } = options;
   const isOne = NODES === 1 || alone === true || node !== undefined || beside !== undefined;
-  return isOne ? startNode(options) : startSeveral(options);
+  return isOne ? startNode(options, use) : startSeveral(options, use);
 }
 
 function callingAs(server: TestServer, tenants: Tenants): Tenants & Pick<TestServer, 'call'> {
@@ -148,7 +154,7 @@ function callingAs(server: TestServer, tenants: Tenants): Tenants & Pick<TestSer
 }
 
 /** Calls and connections go to them in turn; all else goes to the first. */
-async function startSeveral(options: ServerOptions): Promise<TestServer> {
+async function startSeveral(options: ServerOptions, use: Use): Promise<TestServer> {
   const nodes: TestServer[] = [];
   let turn = 0;
   const next = (): TestServer => nodes[turn++ % nodes.length]!;
@@ -158,7 +164,7 @@ async function startSeveral(options: ServerOptions): Promise<TestServer> {
     typeof options.settings === 'function' ? options.settings(url) : options.settings;
   const logged: string[] = [];
   const join = async (beside?: TestServer): Promise<TestServer> => {
-    return startNode({ ...options, settings, node: await newPlace(), beside }, logged);
+    return startNode({ ...options, settings, node: await newPlace(), beside }, { ...use, logged });
   };
   const first = await join();
   const others = await Promise.all(Array.from({ length: NODES - 1 }, () => join(first)));
@@ -184,7 +190,10 @@ async function startSeveral(options: ServerOptions): Promise<TestServer> {
   };
 }
 
-async function startNode(options: ServerOptions, logged: string[] = []): Promise<TestServer> {
+async function startNode(
+  options: ServerOptions,
+  { isReused = false, logged = [] }: Use,
+): Promise<TestServer> {
   const { beside } = options;
   const isAlone = beside === undefined && options.node === undefined;
   const database =
@@ -192,8 +201,8 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
       ? await freshDatabase()
       : { url: beside.databaseUrl, drop: () => Promise.resolve() };
   const log = openLog('debug', (line) => logged.push(line));
-  const proxy = await startProxy(database.url);
-  const journal = await startProxy(database.url);
+  const proxy = isReused ? null : await startProxy(database.url);
+  const journal = isReused ? null : await startProxy(database.url);
   // Known before the server starts: its settings name it.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -205,8 +214,8 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     settings,
     secretsKey: TEST_SECRETS_KEY,
     deliver: options.deliver ?? false,
-    changesUrl: proxy.url,
-    journalUrl: journal.url,
+    ...(proxy !== null && { changesUrl: proxy.url }),
+    ...(journal !== null && { journalUrl: journal.url }),
     leaseMs: options.leaseMs ?? (isAlone ? LEASE_MS_ALONE : LEASE_MS),
     actorsMax: options.actorsMax ?? 10_000,
     actorBytesMax: options.actorBytesMax,
@@ -223,8 +232,8 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     databaseUrl: database.url,
     sql,
     changes,
-    proxy,
-    journal,
+    proxy: proxy ?? UNCUT,
+    journal: journal ?? UNCUT,
     ledger: service.ledger,
     payments: service.payments,
     app,
@@ -241,8 +250,8 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     async stop() {
       await app.server!.stop(true);
       await service.close();
-      await proxy.stop();
-      await journal.stop();
+      await proxy?.stop();
+      await journal?.stop();
       await database.drop();
       const isOwn = options.stripe === undefined && beside === undefined;
       if (stripe !== null && isOwn) await closeStripeSide(stripe);

@@ -12,7 +12,7 @@ const URL_OF_NOBODY = 'http://localhost:65000/';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
 });
 afterAll(() => server.stop());
 

@@ -11,7 +11,7 @@ import { endpointOf, URL_OF_NOBODY } from './owed.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
 });
 afterAll(() => server.stop());
 

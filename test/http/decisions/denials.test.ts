@@ -88,7 +88,10 @@ test('a consuming check, with a key and without one', async () => {
   await setting.check(customer, 'api', { value: 2, consume: true });
   const keyed = { value: 3, consume: true, idempotency_key: 'k-1' };
   await setting.check(customer, 'api', keyed);
-  const rows = await rowsOf(customer);
+  // Two nodes may have written in the same millisecond.
+  const rows = (await rowsOf(customer)).toSorted((one, other) =>
+    Number((one['value'] as bigint) - (other['value'] as bigint)),
+  );
   expect(rows.map(({ kind, value, replayed }) => [kind, value, replayed])).toEqual([
     ['consume', 200n, false],
     ['consume', 300n, false],
@@ -102,8 +105,8 @@ test('a consuming check, with a key and without one', async () => {
   await setting.grant(customer, 'api', { amount: 50 });
   const again = await setting.check(customer, 'api', keyed);
   expect(again.json.allowed).toBe(false);
-  const third = (await rowsOf(customer)).at(-1)!;
-  expect([third['replayed'], third['transfer_id']]).toEqual([true, second!['transfer_id']!]);
+  const third = (await rowsOf(customer)).filter(({ replayed }) => replayed === true);
+  expect(third.map((row) => row['transfer_id'])).toEqual([second!['transfer_id']]);
 });
 
 test('a refused track has the request id of its refusal', async () => {

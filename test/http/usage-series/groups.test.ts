@@ -11,7 +11,7 @@ const START = Math.floor(Date.now() / HOUR) * HOUR - 20 * HOUR;
 
 let setting: Setting;
 beforeAll(async () => {
-  setting = await Setting.open();
+  setting = await Setting.open({ edited: true });
 });
 afterAll(() => setting.stop());
 

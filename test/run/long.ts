@@ -18,7 +18,7 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/(?:api-keys|checkouts|customers|discounts|entitlements|events|invoices|meters|organization)/40[04]\\.',
     '^test/http/(?:payments/list|payments/one|products|spend-cap|usage-prices|webhook-endpoints)/40[04]\\.',
     '^test/http/(?:alerts/durable|api-keys/told|decisions/nodes|edge/revocation|invoices/meetings|metrics)\\.',
-    '^test/http/(?:events/stream-(?:drain|many|slow)|spend-cap/(?:durable|pending)|webhook-endpoints/replay)\\.',
+    '^test/http/(?:events/stream-drain|spend-cap/(?:durable|pending)|webhook-endpoints/replay)\\.',
     '^test/http/metering/(?:former-keys|hints|track-batch/restart|usage-events-again)\\.',
     '^test/payments/(?:challenge|dead-letter)\\.',
     '^test/http/edge/(?:answers|every-post|forms|hostile-strings|json|lenient|metadata|times|without-fields)\\.',

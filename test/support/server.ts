@@ -124,7 +124,10 @@ export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const known = typeof settings === 'function' ? settings('http://here') : settings;
   return reuse(JSON.stringify([edited, known]), {
     open: () => start(options, { isReused: true }),
-    enter: withTenants,
+    enter: (server) => {
+      server.logged.length = 0;
+      return withTenants(server);
+    },
   });
 }
 

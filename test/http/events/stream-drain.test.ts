@@ -1,5 +1,5 @@
 // A planned stop: streams end at once and cleanly, and go on elsewhere. For a caller that takes
-// nothing see stream-slow.test.ts.
+// nothing see stream-slow.long.test.ts.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { StreamReader } from '../../support/event-stream.ts';
 import { relayAll } from '../../support/relayed.ts';

@@ -18,7 +18,7 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/(?:api-keys|checkouts|customers|discounts|entitlements|events|invoices|meters|organization)/40[04]\\.',
     '^test/http/(?:payments/list|payments/one|products|spend-cap|usage-prices|webhook-endpoints)/40[04]\\.',
     '^test/http/(?:alerts/durable|api-keys/told|decisions/nodes|edge/revocation|invoices/meetings|metrics)\\.',
-    '^test/http/(?:events/stream-drain|spend-cap/(?:durable|pending)|webhook-endpoints/replay)\\.',
+    '^test/http/(?:events/stream-(?:drain|many|slow)|spend-cap/(?:durable|pending)|webhook-endpoints/replay)\\.',
     '^test/http/metering/(?:former-keys|hints|track-batch/restart|usage-events-again)\\.',
     '^test/payments/(?:challenge|dead-letter)\\.',
     '^test/http/edge/(?:answers|every-post|forms|hostile-strings|json|lenient|metadata|times|without-fields)\\.',
@@ -31,8 +31,7 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/(?:invoices/usage-(?:csv|large|lines)|metering/scalars|organization/(?:branded-pages|logo-rate|processor-admin))\\.',
     '^test/http/(?:portal/pages|usage-prices/pages|usage-series/(?:calendar|refusals)|webhook-endpoints/sample)\\.',
     '^test/payments/(?:eviction|numbers-together)\\.',
-    '^test/http/(?:subscriptions/(?:periods|upcoming)|usage-billing/(?:any-order|change|ends|late|pauses|periods))\\.',
-    '^test/http/(?:bounds/bounds|lists/after|metering/periods|usage-prices/409)\\.',
+    '^test/http/(?:bounds/bounds|lists/after|usage-prices/409)\\.',
   ].join('|'),
 );
 
@@ -64,7 +63,9 @@ export function longSuites(
   return [
     {
       name: 'three nodes',
-      files: short.filter((file) => BY_THREE_NODES.test(file) && !BY_ONE_NODE.test(file)),
+      files: [...short, ...long].filter(
+        (file) => BY_THREE_NODES.test(file) && !BY_ONE_NODE.test(file),
+      ),
       // A file keeps more than one processor busy by itself.
       workers: PROCESSORS,
       ...LOADED_ONCE,

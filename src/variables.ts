@@ -62,7 +62,7 @@ const ADDRESSES = {
 const SERVICES = {
   DATABASE_URL: {
     unset: 'embedded',
-    says: 'PostgreSQL 18. Direct connections: not through a pooler in transaction mode.',
+    says: 'PostgreSQL 18. Direct connections: not through a pooler in transaction mode. A connection may take 1 s to open; `?connect_timeout=5` gives it 5.',
   },
   REDIS_URL: {
     unset: 'embedded',

@@ -105,3 +105,16 @@ test('a start on an older server is told so in one line, by host and without the
 test('a connection has no last hour: the locks of its session would go with it, in the middle of what they guard', () => {
   expect(sql.options.max_lifetime).toBeNull();
 });
+
+test.each([
+  ['', 1],
+  ['?connect_timeout=30', 30],
+  ['?connect_timeout=soon', 1],
+])('a connection to a URL with "%s" may take %d s to open', async (query, seconds) => {
+  const pool = openPool(`postgres://nobody@127.0.0.1:1/none${query}`, {
+    max: 2,
+    applicationName: 'test',
+  });
+  expect(pool.options.connect_timeout).toBe(seconds);
+  await pool.end();
+});

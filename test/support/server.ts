@@ -212,7 +212,7 @@ async function startNode(
   const stripe = await stripeSideOf(options);
   const settings = settingsOf(options, { url, stripe });
   const service = await openService({
-    databaseUrl: database.url,
+    databaseUrl: isAlone || isReused ? patient(database.url) : database.url,
     redisUrl: options.redisUrl ?? testServices().redisUrl,
     settings,
     secretsKey: TEST_SECRETS_KEY,
@@ -261,6 +261,9 @@ async function startNode(
     },
   };
 }
+
+/** Nobody cuts its connections: a busy machine may take its time to open them. */
+const patient = (url: string): string => `${url}?connect_timeout=30`;
 
 async function stripeSideOf({ beside, stripe }: ServerOptions): Promise<StripeSide | null> {
   const known = stripe ?? beside?.stripe ?? null;

@@ -90,7 +90,7 @@ function open(url: string, options: PoolOptions): Sql {
     // has its plans made.
     max_lifetime: null,
     types: { bigint: postgres.BigInt },
-    connect_timeout: (options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS) / 1000,
+    connect_timeout: (options.connectTimeoutMs ?? connectTimeoutOf(url)) / 1000,
     socket: connectSocket,
     // A proxy may be a moment behind a failover: the former primary accepts connections as a
     // standby by then, with stale rows.
@@ -110,6 +110,12 @@ function open(url: string, options: PoolOptions): Sql {
     },
   };
   return postgres(url, settings);
+}
+
+/** In ms: `connect_timeout` of the URL, which is in seconds as libpq has it; or ours. */
+function connectTimeoutOf(url: string): number {
+  const seconds = Number(new URL(url).searchParams.get('connect_timeout'));
+  return seconds > 0 ? seconds * 1000 : CONNECT_TIMEOUT_MS;
 }
 
 type ServerAddress = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;

@@ -10,7 +10,7 @@ const LEASE_MS = 5000;
 
 let nodes: Nodes;
 beforeAll(async () => {
-  nodes = await startNodes(2, { leaseMs: LEASE_MS });
+  nodes = await startNodes(3, { leaseMs: LEASE_MS });
   await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls' } });
 }, 60_000);
 afterAll(() => nodes.stop());

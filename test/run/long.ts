@@ -41,7 +41,7 @@ const ALONE = new RegExp(
     '^test/attacks/',
     '^test/chaos/(?:cluster|cluster-move|database|frozen)\\.',
     '^test/cluster/clocks\\.',
-    '^test/http/edge/revocation\\.',
+    '^test/http/(?:edge/revocation|events/stream-many)\\.',
     '^test/readme/walk\\.',
     '^test/store/weight\\.',
   ].join('|'),

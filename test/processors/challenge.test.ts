@@ -11,7 +11,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 let server: TestServer;
 let bank: Sandbox;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ edited: true });
   // The books are the server's: one process charges, and the page of another one shows it.
   bank = openSandbox({
     sql: server.sql,

@@ -45,7 +45,7 @@ export class Bed {
   static async open(): Promise<Bed> {
     const fake = await openStripeFake();
     const account = fake.newAccount();
-    const shop = await Shop.open({ settings: { stripeApiUrl: new URL(fake.url) } });
+    const shop = await Shop.open({ own: true, settings: { stripeApiUrl: new URL(fake.url) } });
     const bed = new Bed(shop, fake, account);
     await bed.connect(account);
     return bed;

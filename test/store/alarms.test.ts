@@ -12,7 +12,7 @@ let server: TestServer;
 let ahead: string;
 let other: string;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ own: true });
   ahead = server.organisation.id;
   other = server.other.id;
 });

@@ -18,7 +18,7 @@ let topped: Topped;
 let paid: Subject;
 let waiting: Subject;
 beforeAll(async () => {
-  topped = await Topped.open();
+  topped = await Topped.open({ own: true });
   paid = await topped.subject({ units: 0 });
   waiting = await topped.subject({ card: CARDS.poorLater, units: 0 });
   await topped.put(paid);

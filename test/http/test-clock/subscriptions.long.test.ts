@@ -18,13 +18,16 @@ test('12 months of 100 subscriptions: 13 paid invoices each, at their own times'
   const rows = await shop.server.sql<{ count: number; late: number; off: number }[]>`
     select count(*)::int as count, max(abs(extract(epoch from paid_at - issued_at)))::float8 as late,
       max(abs(extract(epoch from issued_at - period_start)))::float8 as off
-    from invoices where status = 'paid' and subscription_id is not null group by subscription_id`;
+    from invoices
+    where organisation_id = ${shop.server.organisation.id} and status = 'paid' and subscription_id is not null
+    group by subscription_id`;
   expect(rows).toHaveLength(100);
   for (const { count, late, off } of rows) {
     expect([count, late < MINUTE / 1000, off < (2 * MINUTE) / 1000]).toEqual([13, true, true]);
   }
   const [check] = await shop.server.sql<{ customer: string }[]>`
-    select customer_id as customer from subscriptions limit 1`;
+    select customer_id as customer from subscriptions
+    where organisation_id = ${shop.server.organisation.id} limit 1`;
   const body = { customer_id: check?.customer, feature_key: 'calls' };
   const { json } = await shop.server.call('POST', '/check', { body });
   expect(json).toMatchObject({ allowed: true, balance: 1000 });

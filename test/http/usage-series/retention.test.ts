@@ -18,7 +18,7 @@ let setting: Setting;
 const sent: Sent[] = [];
 let customer: string;
 beforeAll(async () => {
-  setting = await Setting.open();
+  setting = await Setting.open({ own: true });
   await setting.meter('api');
   customer = await setting.customer();
   for (let n = 0; n < 40; n += 1) {

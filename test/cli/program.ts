@@ -38,7 +38,7 @@ export class Started implements Running {
     this.#child.kill('SIGINT');
   }
 
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void {
     this.#child.kill(signal);
   }
 

@@ -105,7 +105,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { secrets } = signing;
   const business = await openBusiness(options, { connections, node, limiter, secrets }, late);
   metrics.watch(node.ledger, { peers: node.peers, orgClock: connections.orgClock });
-  const delivery = await openOwnDelivery(options, metrics.registry);
+  const delivery = await openOwnDelivery(options, connections);
   const eventStreams = openEventStreams(options, connections, callers);
   const denials = openDenials(options, connections, node);
   const people = openPeople(options, connections, { limiter, secrets });
@@ -119,7 +119,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     eventStreams.open(),
   ]);
   await ledger.open();
-  const beside = [openUsageFolder(options), openAlertLooks(options, ledger)];
+  const beside = [
+    openUsageFolder(options, connections),
+    openAlertLooks(options, connections, ledger),
+  ];
   const { payments, subscriptions, topUps, hints, reconciler } = business;
   const { auth, edge } = callers;
   return {

@@ -1,7 +1,7 @@
 // The start of webhook delivery: it opens its own connections and runs in this process.
 //
 // Who calls: the server beside its API, and main.ts in a process that does nothing else.
-import { clock, timers } from '../src/platform/clock.ts';
+import { timers } from '../src/platform/clock.ts';
 import { ids } from '../src/platform/ids.ts';
 import { openNames } from '../src/platform/net/dns.ts';
 import { openPool } from '../src/platform/postgres/postgres.ts';
@@ -15,7 +15,7 @@ export type DeliveryOptions = {
   readonly databaseUrl: string;
   /** The key that encrypts the secrets of webhook endpoints. */
   readonly secretsKey: Uint8Array;
-} & Pick<WorkersDeps, 'redisUrl' | 'allowLoopback' | 'log' | 'onAttempt'>;
+} & Pick<WorkersDeps, 'redisUrl' | 'clock' | 'allowLoopback' | 'log' | 'onAttempt'>;
 
 /** @throws ServiceFailure where the stored secrets cannot be decrypted */
 export async function openDelivery(options: DeliveryOptions): Promise<Workers> {
@@ -23,17 +23,15 @@ export async function openDelivery(options: DeliveryOptions): Promise<Workers> {
   const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse deliveries' });
   const secrets = openSecrets(secretsKey);
   checkSecrets(secrets, await findSealedSecret(sql));
-  const resolve = openNames({ clock });
-  const random = Math.random;
+  const resolve = openNames(options);
   const workers = await openWorkers({
     ...given,
     sql,
-    clock,
     timers,
     ids,
     secrets,
     resolve,
-    random,
+    random: Math.random,
   });
   return {
     async close() {

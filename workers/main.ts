@@ -7,6 +7,7 @@ import { openLog } from '../src/platform/log.ts';
 import { checkPostgres, sayNoConnection } from '../src/platform/net/reachable.ts';
 import { dropRights } from '../src/platform/rights.ts';
 import { loadSecretsKey } from '../src/platform/crypto/secrets.ts';
+import { clock } from '../src/platform/clock.ts';
 import { readRuntime } from '../src/platform/embedded/services.ts';
 import { untilTold } from '../src/platform/signals.ts';
 import { openDelivery } from './delivery.ts';
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   const delivery = await openDelivery({
     ...addresses,
     secretsKey,
+    clock,
     allowLoopback: config.allowLoopbackUrls,
     log,
     onAttempt: () => undefined,

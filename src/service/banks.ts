@@ -1,7 +1,7 @@
 // The processors of all tenants: the sandbox, and an adapter for each account that one connected.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { watchProcessors } from '../metrics/processors.ts';
-import { clock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { Processor, Processors } from '../processors/processor.ts';
 import { type OpenedAccount, openProcessors } from '../processors/registry.ts';
@@ -26,7 +26,7 @@ export async function openBanks(
   secrets: Secrets,
 ): Promise<Banks> {
   const { settings, log } = options;
-  const { sql, orgClock, changes } = connections;
+  const { sql, clock, orgClock, changes } = connections;
   const { baseUrl, sandboxSettleMs: settleMs } = settings;
   const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
   const { origin } = new URL(baseUrl);
@@ -48,7 +48,7 @@ export async function openBanks(
 /** The adapter of an account. */
 function stripeAccounts(
   { settings, log }: ServiceOptions,
-  { sql, metrics }: Connections,
+  { sql, clock, metrics }: Connections,
 ): (account: OpenedAccount) => Processor {
   const { stripeApiUrl: apiUrl = null } = settings;
   const lines = new Lines({ clock, timers, log });

@@ -1,5 +1,4 @@
 // What moves money, recurs, and follows a test clock; and delivery, where this process does it.
-import type { Registry } from 'prom-client';
 import { openDelivery } from '../../workers/delivery.ts';
 import { openMailer } from '../../workers/mail/open.ts';
 import { attemptObserver } from '../metrics/deliveries.ts';
@@ -106,11 +105,14 @@ function openTestClocks(
 }
 
 /** Webhooks and mails delivered by this process, beside the API; null where others do it. */
-export async function openOwnDelivery(options: ServiceOptions, registry: Registry) {
+export async function openOwnDelivery(
+  options: ServiceOptions,
+  { clock, metrics: { registry } }: Connections,
+) {
   const [onAttempt, onMail] = [attemptObserver(registry), mailObserver(registry)];
   if (!options.deliver) return null;
   const { allowLoopbackUrls: allowLoopback, mail, appUrl } = options.settings;
-  const delivery = await openDelivery({ ...options, allowLoopback, onAttempt });
+  const delivery = await openDelivery({ ...options, clock, allowLoopback, onAttempt });
   const mailer = mail && openMailer({ ...options, mail, appUrl, onAttempt: onMail });
   return {
     async close() {

@@ -7,7 +7,7 @@ import { createEdge, type Edge } from '../http/edge/edge.ts';
 import { openKeyWatch, type WatchKey } from '../http/edge/key-watch.ts';
 import { openKeyed } from '../http/idempotency/keyed.ts';
 import { openPortalDoor, type PortalDoorDeps } from '../http/portal/visitor.ts';
-import { clock as ownClock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
 import { Late } from '../platform/late.ts';
@@ -31,28 +31,28 @@ export function openCallers(
   connections: Connections,
   limiter: PortalDoorDeps['limiter'],
 ): Callers {
-  const { sql, doors, keyLocks, changes, warn } = connections;
+  const { sql, doors, keyLocks, changes, clock, warn } = connections;
   const acting = new Acting(newToken);
   const auth = openAuth(connections, acting);
   const clients: Callers['clients'] = new Late('listener');
   const addressOf = (request: Request) => clients.get()(request);
   const edge = createEdge({
-    audited: new AuditedRoutes({ sql, ids, clock: ownClock, addressOf }),
+    audited: new AuditedRoutes({ sql, ids, clock, addressOf }),
     authenticate: auth.authenticate,
-    admitPortal: openPortalDoor({ sql: doors, limiter, settings, clock: ownClock }),
-    keyed: openKeyed({ sql, keyLocks, clock: ownClock, timers }),
-    clock: ownClock,
+    admitPortal: openPortalDoor({ sql: doors, limiter, settings, clock }),
+    keyed: openKeyed({ sql, keyLocks, clock, timers }),
+    clock,
     timers,
     log,
     newRequestId: () => ids.next(),
   });
   const findEnds = (keyIds: readonly string[]) => findKeyEnds(doors, keyIds);
-  const watchKey = openKeyWatch({ findEnds, changes, clock: ownClock, timers, warn });
+  const watchKey = openKeyWatch({ findEnds, changes, clock, timers, warn });
   return { auth, edge, watchKey, acting, clients };
 }
 
 /** Unknown keys are looked up together, so a caller that invents keys holds up no other caller. */
-function openAuth({ doors, changes, warn }: Connections, acting: Acting): Authenticator {
+function openAuth({ doors, changes, clock, warn }: Connections, acting: Acting): Authenticator {
   const keys = new Batcher({
     keysMax: KEYS_AT_ONCE,
     concurrentMax: DOORS_POOL,
@@ -63,10 +63,10 @@ function openAuth({ doors, changes, warn }: Connections, acting: Acting): Authen
   });
   return openAuthenticator({
     find: (hash) => keys.get(hash.toString('hex')),
-    markUsed: (keyIds) => markKeysUsed(doors, { ids: keyIds, now: ownClock.now() }),
+    markUsed: (keyIds) => markKeysUsed(doors, { ids: keyIds, now: clock.now() }),
     changes,
     whoActs: (token) => acting.whoIs(token),
-    clock: ownClock,
+    clock,
     timers,
     warn,
   });

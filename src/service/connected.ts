@@ -1,7 +1,7 @@
 // The accounts that organisations connect at Stripe, and what Stripe tells about them.
 import { Hints } from '../payments/hints.ts';
 import type { Payments } from '../payments/payments.ts';
-import { clock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
@@ -24,7 +24,7 @@ export type Connected = {
 /** Starts to follow the hints that there are. */
 export function openConnected(
   { settings, log }: ServiceOptions,
-  { sql, orgClock, keyLocks, changes }: Connections,
+  { sql, clock, orgClock, keyLocks, changes }: Connections,
   {
     secrets,
     payments,

@@ -1,7 +1,7 @@
 // The record of denials, on a connection of its own: nothing else waits for it.
 import { Denials } from '../decisions/denials.ts';
 import { watchDenials } from '../metrics/denials.ts';
-import { clock as ownClock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import { ids } from '../platform/ids.ts';
 import { openPool } from '../platform/postgres/postgres.ts';
 import type { Connections } from './connections.ts';
@@ -11,8 +11,8 @@ import type { ServiceOptions } from './options.ts';
 const STATEMENT_MS_MAX = 5000;
 
 export function openDenials(
-  { databaseUrl, log, clock = ownClock }: ServiceOptions,
-  { orgClock, metrics }: Connections,
+  { databaseUrl, log }: ServiceOptions,
+  { clock, orgClock, metrics }: Connections,
   { ledger }: Node,
 ): Denials {
   const sql = openPool(databaseUrl, {

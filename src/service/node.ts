@@ -44,7 +44,7 @@ export type Node = {
 /** `testClocks` takes in what other nodes publish; `ledger` is bound here. */
 export function openNode(
   options: ServiceOptions,
-  { clock, orgClock, changes, metrics }: Connections,
+  { orgClock, changes, metrics }: Connections,
   {
     ledger: late,
     testClocks,
@@ -65,7 +65,8 @@ export function openNode(
   const ledger = new Ledger({
     storage,
     ids,
-    clock,
+    // For leases and waits: the database and other nodes know nothing of another clock.
+    clock: ownClock,
     orgClock,
     timers,
     log: options.log,

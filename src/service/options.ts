@@ -19,7 +19,7 @@ export type ServiceOptions = {
    */
   readonly node?: NodePlace | undefined;
   readonly log: Log;
-  /** This machine's clock, where that is not the one to go by. */
+  /** The time that it goes by; without one, the machine's. Leases are by the machine's either way. */
   readonly clock?: Clock;
   /**
    * Where it listens for changes and where its journal writes, when not straight at `databaseUrl`.

@@ -6,7 +6,7 @@ import type { OpenPage } from '../http/dashboard/page.ts';
 import { openPeoplePages } from '../http/dashboard/people.ts';
 import { type Oidc, openOidc } from '../people/oidc.ts';
 import { Post, type SendMail } from '../people/post.ts';
-import { clock as ownClock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
@@ -27,8 +27,8 @@ export type People = {
 };
 
 export function openPeople(
-  { settings, log, clock = ownClock }: ServiceOptions,
-  { sql, doors }: Connections,
+  { settings, log }: ServiceOptions,
+  { sql, doors, clock }: Connections,
   { limiter, secrets }: { readonly limiter: RateLimiter; readonly secrets: Secrets },
 ): People {
   const send = settings.mail === undefined ? null : openSending(settings.mail);

@@ -1,7 +1,7 @@
 // The reconciliation of connected accounts, each night.
 import type { Payments } from '../payments/payments.ts';
 import type { BackgroundWork } from '../platform/background/background-work.ts';
-import { clock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import { ids } from '../platform/ids.ts';
 import { booksOpener } from '../reconciliation/open.ts';
@@ -13,7 +13,7 @@ import type { ServiceOptions } from './options.ts';
 /** Begins to look for what is due. */
 export function openReconciliation(
   { settings, log }: ServiceOptions,
-  { sql }: Connections,
+  { sql, clock }: Connections,
   { secrets, payments }: { readonly secrets: Secrets; readonly payments: Payments },
 ): BackgroundWork {
   const { stripeApiUrl: apiUrl = null } = settings;

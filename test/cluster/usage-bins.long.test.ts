@@ -2,6 +2,7 @@
 // are not folded, bins have what was acknowledged, once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
+import { clock } from '../../src/platform/clock.ts';
 import { openUsageFolder } from '../../src/service/usage-folder.ts';
 import { untilFolded } from '../support/folded.ts';
 import { type Random, withSeed } from '../support/random.ts';
@@ -111,7 +112,7 @@ test('a folder that waits for a lock ends with the service', async () => {
     await transaction`lock table usage_deltas in access exclusive mode`;
     const errors: unknown[] = [];
     const log = { error: (fields: object) => errors.push(fields) };
-    const folder = openUsageFolder({ databaseUrl, log } as never);
+    const folder = openUsageFolder({ databaseUrl, log } as never, { clock });
     await until('it waits', async () => {
       const waiting = await sql`
         select from pg_stat_activity where application_name = 'tollhouse usage' and wait_event_type = 'Lock'`;

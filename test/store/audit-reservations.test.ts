@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (const feature of ['sum', 'count']) await setting.grant(customer, feature, { amount: 1000 });
   await reserve('sum', 3, { expires_in: 600 });
   const late = await reserve('sum', 4, { expires_in: 600 });
-  await keeping.travel(Date.now() + 700_000);
+  await keeping.travel(keeping.clock.now() + 700_000);
   await act(late, 'commit', { value: 6 });
   await act(await reserve('sum', 40), 'commit', { value: 15 });
   await act(await reserve('sum', 40), 'commit', { value: 0 });

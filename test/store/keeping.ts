@@ -1,5 +1,5 @@
 // A service whose clock is moved by months, and the rows that it then keeps.
-import { expect, setSystemTime } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Timers } from '../../ledger/ports.ts';
 import { audit } from '../../src/database/audit.ts';
 import {
@@ -8,12 +8,13 @@ import {
   type RetentionDeps,
   type RetentionPolicy,
 } from '../../src/database/retention.ts';
-import { clock, timers } from '../../src/platform/clock.ts';
+import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';
-import type { ServerOptions } from '../support/server.ts';
+import { MovedClock } from '../support/moved-clock.ts';
 import { relayAll } from '../support/relayed.ts';
+import type { ServerOptions } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 export const DAY_MS = 86_400_000;
@@ -27,11 +28,14 @@ export const POLICY: RetentionPolicy = {
 
 export class Keeping {
   readonly setting: Setting;
+  /** Of the service, and of what is kept. */
+  readonly clock: MovedClock;
   /** A connection of its own, as the command has. */
   readonly #sql: Sql;
 
-  private constructor(setting: Setting) {
+  private constructor(setting: Setting, clock: MovedClock) {
     this.setting = setting;
+    this.clock = clock;
     this.#sql = openPool(setting.server.databaseUrl, {
       max: 2,
       applicationName: 'retention',
@@ -40,22 +44,17 @@ export class Keeping {
   }
 
   static async open(options: ServerOptions = {}): Promise<Keeping> {
-    return new Keeping(await Setting.open({ leaseMs: 900, ...options }));
+    const clock = new MovedClock();
+    return new Keeping(await Setting.open({ clock, ...options }), clock);
   }
 
-  /**
-   * The jump ends the lease; the node renews it by itself. Resolves when what is due by then is
-   * written, too: otherwise it would come between two counts.
-   */
+  /** Resolves when what is due by then is written: otherwise it would come between two counts. */
   async travel(at: number | null): Promise<void> {
-    if (at === null) setSystemTime();
-    else setSystemTime(new Date(at));
-    const { server } = this.setting;
-    await until('the node is ready', () => server.ledger.readiness().ready);
+    this.clock.travel(at);
+    const now = new Date(this.clock.now());
+    const { sql } = this.setting.server;
     await until('nothing is due', async () => {
-      return (
-        (await server.sql`select from alarms where due_at <= ${new Date()} limit 1`).length === 0
-      );
+      return (await sql`select from alarms where due_at <= ${now} limit 1`).length === 0;
     });
   }
 
@@ -66,7 +65,7 @@ export class Keeping {
   ): Promise<Retained | null> {
     await relayAll(this.setting.server.sql);
     const hurried: Timers = { ...timers, after: (_ms, task) => timers.after(0, task) };
-    const all = { sql: this.#sql, clock, timers: hurried, ids, dryRun: false, ...deps };
+    const all = { sql: this.#sql, clock: this.clock, timers: hurried, ids, dryRun: false, ...deps };
     return retain(all, { ...POLICY, ...policy });
   }
 
@@ -82,7 +81,6 @@ export class Keeping {
   }
 
   async stop(): Promise<void> {
-    setSystemTime();
     await this.#sql.end();
     await this.setting.stop();
   }

@@ -1,21 +1,20 @@
 // An actor is only a cache: loaded again, it is the same.
-import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { Actor } from '../../ledger/actor/actor.ts';
 import type { MeterState } from '../../ledger/metering/meter.ts';
 import { type Fields, Setting, testBooksClose } from '../http/metering/setting.ts';
-import { untilReady } from '../support/until.ts';
+import { MovedClock } from '../support/moved-clock.ts';
 
+const clock = new MovedClock();
 let setting: Setting;
 beforeAll(async () => {
-  setting = await Setting.open({ leaseMs: 900 });
+  setting = await Setting.open({ clock });
   for (const aggregation of ['sum', 'count', 'max', 'last']) {
     await setting.meter(aggregation, { aggregation });
   }
   await setting.meter('unique', { aggregation: 'unique', unique_property: 'user' });
 });
-afterEach(() => {
-  setSystemTime();
-});
+afterEach(() => clock.travel(null));
 afterAll(() => setting.stop());
 
 async function statesOf(customer: string): Promise<Record<string, MeterState>> {
@@ -38,7 +37,7 @@ function comparable(state: MeterState): MeterState {
 }
 
 const DAY = 86_400_000;
-const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const inMs = (ms: number): string => new Date(clock.now() + ms).toISOString();
 const user = (name: string): Fields => ({ metadata: { user: name } });
 
 type Step = (customer: string) => Promise<unknown>;
@@ -65,10 +64,8 @@ const reserve =
     });
 const days =
   (count: number): Step =>
-  async () => {
-    setSystemTime(new Date(Date.now() + count * DAY));
-    await untilReady(setting.server);
-  };
+  async () =>
+    clock.travel(clock.now() + count * DAY);
 
 const ROLLS = { reset_interval: 'day', rollover: { max: 6, expires_after_periods: 2 } };
 

@@ -35,7 +35,7 @@ class Model {
   readonly used = new Map<string, number>(customers.map((id) => [id, 0]));
 
   async ingest(random: Random): Promise<void> {
-    const now = Date.now();
+    const now = keeping.clock.now();
     const taken = new Set<string>();
     const events = Array.from({ length: 300 }, () => {
       const key = `key ${random.integer(1, KEYS)}`;

@@ -86,7 +86,7 @@ test('late events and corrections count in an old period whose transfers are in 
   const monthly = await customerWith(resets);
   const endless = await customerWith();
   const users = await customerWith(resets, 'users');
-  const seen = (user: string, timestamp = Date.now()) => {
+  const seen = (user: string, timestamp = keeping.clock.now()) => {
     const event = { name: 'users', customer_id: users, metadata: { user } };
     return setting.ingest([{ ...event, timestamp: new Date(timestamp).toISOString() }]);
   };

@@ -1,6 +1,6 @@
 // A database of before `balances`, with rows of every kind, is upgraded: its books are as sound as
 // they were, and the ledger answers the same.
-import { afterAll, beforeAll, expect, setDefaultTimeout, setSystemTime, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -143,10 +143,10 @@ test('the books are sound before, and the same after', async () => {
 
 test('the ledger answers the same, and goes on', async () => {
   const { server } = keeping.setting;
-  setSystemTime(new Date(START + 151 * DAY_MS));
+  keeping.clock.travel(START + 151 * DAY_MS);
   const after = await startServer({
     alone: true,
-    leaseMs: 900,
+    clock: keeping.clock,
     beside: { ...server, databaseUrl: upgraded.url },
   });
   const call = async (method: string, path: string, body?: object) => {

@@ -50,6 +50,11 @@ const PLANTS: [path: string, rule: string, text: string][] = [
   ['src/long.ts', 'max-lines', 'export const f = 1;\n'.replace('f', 'g') + '// more\n'.repeat(500)],
   ['ledger/barrel.ts', 'no-barrel-file', `export * from './kinds.ts';\n`],
   ['ledger/default.ts', 'no-default-export', 'export default 1;\n'],
+  [
+    'test/moved.test.ts',
+    'no-restricted-imports',
+    `import { setSystemTime } from 'bun:test';\nsetSystemTime();\n`,
+  ],
 ];
 
 type Diagnostic = { code: string; filename: string };

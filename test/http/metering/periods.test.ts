@@ -1,31 +1,25 @@
-// Months pass: this process sets its clock forward, and the service follows.
-import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
-import { until, untilReady } from '../../support/until.ts';
+// Months pass on the clock of the service.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { MovedClock } from '../../support/moved-clock.ts';
+import { until } from '../../support/until.ts';
 import { type Fields, Setting, testBooksClose } from './setting.ts';
 
+const clock = new MovedClock();
 let setting: Setting;
 beforeAll(async () => {
-  setting = await Setting.open({ leaseMs: 900 });
+  setting = await Setting.open({ clock });
   await setting.meter('api');
   await setting.meter('users', { aggregation: 'unique', unique_property: 'user' });
 });
-afterEach(() => travel(null));
+beforeEach(() => clock.travel(JAN));
 afterAll(() => setting.stop());
-
-/** The jump ends the lease; the node renews it by itself. */
-async function travel(at: number | null): Promise<void> {
-  if (at === null) setSystemTime();
-  else setSystemTime(new Date(at));
-  await untilReady(setting.server, 5000);
-}
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const at = (text: string): number => Date.parse(text);
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function customerAt(start: number, fields: Fields): Promise<string> {
-  await travel(start);
+async function customerWith(fields: Fields): Promise<string> {
   const customer = await setting.customer();
   await setting.grant(customer, 'api', fields);
   return customer;
@@ -36,7 +30,7 @@ const FEB = at('2028-02-29T12:00:00Z');
 const MAR = at('2028-03-31T12:00:00Z');
 
 test('a month from 31 January ends on 29 February, and then on 31 March', async () => {
-  const customer = await customerAt(JAN, { reset_interval: 'month' });
+  const customer = await customerWith({ reset_interval: 'month' });
   const seen = async () => {
     const { json } = await setting.check(customer, 'api');
     // `start` is the time of the first request, which may be slightly later than the jump.
@@ -46,16 +40,16 @@ test('a month from 31 January ends on 29 February, and then on 31 March', async 
   };
   await setting.track(customer, 'api', { value: 4 });
   expect(await seen()).toEqual(['2028-01-31T12:00', '2028-02-29T12:00', 4]);
-  await travel(FEB + HOUR);
+  clock.travel(FEB + HOUR);
   expect(await seen()).toEqual(['2028-02-29T12:00', '2028-03-31T12:00', 0]);
-  await travel(MAR + HOUR);
+  clock.travel(MAR + HOUR);
   expect(await seen()).toEqual(['2028-03-31T12:00', '2028-04-30T12:00', 0]);
 });
 
 test('late events count in the period they belong to, and today is as it was', async () => {
-  const customer = await customerAt(JAN, { reset_interval: 'month' });
+  const customer = await customerWith({ reset_interval: 'month' });
   await setting.track(customer, 'api', { value: 1 });
-  await travel(FEB + 2 * HOUR);
+  clock.travel(FEB + 2 * HOUR);
   await setting.track(customer, 'api', { value: 2 });
   const late = (timestamp: number, value: number) =>
     setting.ingest([{ name: 'api', customer_id: customer, timestamp: iso(timestamp), value }]);
@@ -67,26 +61,26 @@ test('late events count in the period they belong to, and today is as it was', a
 });
 
 test('an event just ahead of the end is there when the period begins', async () => {
-  const customer = await customerAt(JAN, { reset_interval: 'hour' });
+  const customer = await customerWith({ reset_interval: 'hour' });
   const { json } = await setting.check(customer, 'api');
   const end = at(json.period_end as string);
-  await travel(end - 60_000);
+  clock.travel(end - 60_000);
   const event = { name: 'api', customer_id: customer, value: 3 };
   await setting.ingest([
     { ...event, timestamp: iso(end - 1) },
     { ...event, timestamp: iso(end), value: 4 },
   ]);
   expect((await setting.check(customer, 'api')).json).toMatchObject({ consumed: 3, balance: 7 });
-  await travel(end + 1000);
+  clock.travel(end + 1000);
   expect((await setting.check(customer, 'api')).json).toMatchObject({ consumed: 4, balance: 6 });
 });
 
 test('what is left rolls over to its cap and for its periods; a top-up goes on', async () => {
   const rollover = { max: 6, expires_after_periods: 1 };
-  const customer = await customerAt(JAN, { reset_interval: 'day', rollover });
+  const customer = await customerWith({ reset_interval: 'day', rollover });
   await setting.grant(customer, 'api', { amount: 5 });
   await setting.track(customer, 'api', { value: 2 });
-  await travel(JAN + DAY + HOUR);
+  clock.travel(JAN + DAY + HOUR);
   const parts = async () => {
     const row = await setting.balance(customer, 'api');
     const breakdown = row?.['breakdown'] as { source: string; remaining: number }[];
@@ -98,12 +92,11 @@ test('what is left rolls over to its cap and for its periods; a top-up goes on',
   expect(await parts()).toEqual([21, { rollover: 6, manual: 10, top_up: 5 }]);
   await setting.track(customer, 'api', { value: 18 });
   expect(await parts()).toEqual([21, { rollover: 0, manual: 0, top_up: 3 }]);
-  await travel(JAN + 2 * DAY + HOUR);
+  clock.travel(JAN + 2 * DAY + HOUR);
   expect(await parts()).toEqual([13, { manual: 10, top_up: 3 }]);
 });
 
 test('unique values count again in a new period, and once when they come late', async () => {
-  await travel(JAN);
   const customer = await setting.customer();
   await setting.grant(customer, 'users', { reset_interval: 'day' });
   const see = (user: string, timestamp: number) =>
@@ -111,7 +104,7 @@ test('unique values count again in a new period, and once when they come late', 
       { name: 'users', customer_id: customer, metadata: { user }, timestamp: iso(timestamp) },
     ]);
   await see('a', JAN + HOUR / 60);
-  await travel(JAN + DAY + HOUR);
+  clock.travel(JAN + DAY + HOUR);
   await see('a', JAN + DAY + HOUR);
   await see('a', JAN + HOUR);
   await see('b', JAN + HOUR);
@@ -119,12 +112,12 @@ test('unique values count again in a new period, and once when they come late', 
 });
 
 test('exhaustion is told once in each period', async () => {
-  const customer = await customerAt(JAN, { reset_interval: 'day' });
+  const customer = await customerWith({ reset_interval: 'day' });
   const exhaust = async () => {
     for (let i = 0; i < 3; i += 1) await setting.track(customer, 'api', { value: 10 });
   };
   await exhaust();
-  await travel(JAN + DAY + HOUR);
+  clock.travel(JAN + DAY + HOUR);
   await exhaust();
   const told = await setting.server.sql<{ type: string }[]>`
     select type from events where account_id = ${customer} and object_type = 'ENTITLEMENT' order by sequence`;
@@ -137,15 +130,15 @@ test('exhaustion is told once in each period', async () => {
 });
 
 test('a period is given once, however many ask for it at its start', async () => {
-  const customer = await customerAt(JAN, { reset_interval: 'day' });
-  await travel(JAN + 3 * DAY + HOUR);
+  const customer = await customerWith({ reset_interval: 'day' });
+  clock.travel(JAN + 3 * DAY + HOUR);
   await Promise.all(Array.from({ length: 50 }, () => setting.track(customer, 'api')));
   expect(await setting.balance(customer, 'api')).toMatchObject({ limit: 10, consumed: 50 });
 });
 
 test('an alarm rolls the period without a call', async () => {
-  const customer = await customerAt(JAN, { reset_interval: 'day' });
-  await travel(JAN + DAY + HOUR);
+  const customer = await customerWith({ reset_interval: 'day' });
+  clock.travel(JAN + DAY + HOUR);
   await until(
     'the period has rolled',
     async () => (await setting.consumed(customer, 'api')).length === 2,
@@ -154,8 +147,8 @@ test('an alarm rolls the period without a call', async () => {
 });
 
 test('expired: says so after the end, and a grant later begins again', async () => {
-  const customer = await customerAt(JAN, { expires_at: iso(JAN + DAY) });
-  await travel(JAN + DAY + HOUR);
+  const customer = await customerWith({ expires_at: iso(JAN + DAY) });
+  clock.travel(JAN + DAY + HOUR);
   expect((await setting.check(customer, 'api')).json).toMatchObject({
     allowed: false,
     reason: 'expired',

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { MovedClock } from '../../../support/moved-clock.ts';
 import {
   type Fields,
   invalidAt,
@@ -9,19 +10,17 @@ import {
   times,
 } from '../setting.ts';
 
+const clock = new MovedClock();
 let setting: Setting;
 let customer: string;
 beforeAll(async () => {
-  // The tests move the clock by up to the duration of this file, and leases expire by the clock.
-  setting = await Setting.open({ leaseMs: 600_000 });
+  setting = await Setting.open({ clock });
   await setting.meter('api');
   await setting.meter('twice_sum', { event_name: 'twice' });
   await setting.meter('twice_count', { event_name: 'twice', aggregation: 'count' });
   customer = await setting.customer({ external_customer_id: 'mine' });
 });
-afterEach(() => {
-  setSystemTime();
-});
+afterEach(() => clock.travel(null));
 afterAll(() => setting.stop());
 
 const event = (fields: Fields = {}): Fields => ({ name: 'api', customer_id: customer, ...fields });
@@ -202,7 +201,7 @@ const EDGES: [string, number, boolean][] = [
 
 test.each(EDGES)('a timestamp %s (%p ms): taken %p', async (_what, offset, taken) => {
   const { id, used } = await fresh();
-  setSystemTime(new Date(NOW));
+  clock.travel(NOW);
   const timestamp = new Date(NOW + offset).toISOString();
   const reply = await setting.ingest([event({ customer_id: id, timestamp })]);
   if (!taken) expect(refusal(reply)).toEqual(invalidAt(['events', '0', 'timestamp']));

@@ -9,7 +9,7 @@ export type Proxy = {
   /** Requests arrive, but no answer comes back. */
   deafen(): void;
   /** A connection falls silent once its client sends this. */
-  deafenAfter(text: string): void;
+  deafenAfter(bytes: string | Buffer): void;
   /** How many have. */
   readonly silenced: number;
   /** Nothing passes on open connections; new ones work. */
@@ -39,7 +39,7 @@ export async function startProxy(target: string, next = () => target): Promise<P
   /** The connections to the server. */
   const answering = new Set<Socket>();
   let deaf = false;
-  let lastHeard: string | null = null;
+  let lastHeard: string | Buffer | null = null;
   let detached = false;
   let accepted = 0;
   let silenced = 0;
@@ -91,8 +91,8 @@ export async function startProxy(target: string, next = () => target): Promise<P
       deaf = true;
       for (const socket of answering) socket.pause();
     },
-    deafenAfter(text) {
-      lastHeard = text;
+    deafenAfter(bytes) {
+      lastHeard = bytes;
     },
     silence() {
       for (const socket of sockets) socket.pause();

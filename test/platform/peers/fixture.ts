@@ -3,6 +3,7 @@ import { clock, timers } from '../../../src/platform/clock.ts';
 import type { RequestHandler } from '../../../src/platform/peers/inbound.ts';
 import type { PeerLimits } from '../../../src/platform/peers/limits.ts';
 import { OpenPeers } from '../../../src/platform/peers/peers.ts';
+import type { MovedTime } from './moved-time.ts';
 
 export const SECRET = 'shared by the nodes of a test';
 export const SOON = { withinMs: 5000 };
@@ -23,6 +24,11 @@ export type NodeOptions = {
 /** Nodes on the loopback that end with their test. */
 export class Nodes {
   readonly #open: OpenPeers[] = [];
+  readonly #time: Pick<MovedTime, 'clock' | 'timers'>;
+
+  constructor(time: Pick<MovedTime, 'clock' | 'timers'> = { clock, timers }) {
+    this.#time = time;
+  }
 
   open(options: NodeOptions = {}): TestNode {
     const { answer = (request) => request, secret = SECRET, port = 0, limits = {} } = options;
@@ -40,8 +46,7 @@ export class Nodes {
         return options.self ?? `127.0.0.1:${peers.port}`;
       },
       answer,
-      clock,
-      timers,
+      ...this.#time,
       log,
       limits,
     });

@@ -77,7 +77,7 @@ test('key create, list and revoke', async () => {
   expect(JSON.stringify(data)).not.toContain('svc_');
 });
 
-test('as a program it prints, and its exit code says how it ended', async () => {
+test('the admin command prints what it did, and its exit code says whether it succeeded', async () => {
   const run = (...args: string[]) => spawnAdmin(args, server.databaseUrl);
   const [done, refused, senseless] = await Promise.all([
     run('key', 'list', '--org', server.organisation.id),
@@ -91,11 +91,11 @@ test('as a program it prints, and its exit code says how it ended', async () => 
   expect(senseless).toEqual({ exitCode: 2, stdout: '', stderr: usage });
 });
 
-test('audit finds nothing where nothing is wrong', async () => {
+test('admin audit finds nothing where nothing is wrong', async () => {
   expect(await json('audit')).toEqual({ findings: [] });
 });
 
-test('retention says what went, or would', async () => {
+test('admin retention says what it deleted, or would delete in a dry run', async () => {
   const nothing = {
     rows: {
       transfers: 0,
@@ -122,7 +122,7 @@ test('retention says what went, or would', async () => {
   expect(await json('retention')).toEqual({ dry_run: false, ...nothing });
 });
 
-test('of two retentions at once one is skipped, which is no failure', async () => {
+test('of two admin retention runs at once one is skipped, which is no failure', async () => {
   await server.sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(7206520)`;
     expect(await json('retention')).toEqual({ skipped: 'another one is at it' });
@@ -151,7 +151,7 @@ const BAD: [string, string[]][] = [
   ['too much',               ['audit', 'all']],
 ];
 
-test.each(BAD)('usage and exit code 2 for %s', async (_what, args) => {
+test.each(BAD)('the admin command exits with 2 and its usage for %s', async (_what, args) => {
   const { exitCode, stdout, stderr } = await admin(...args);
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toContain('usage: bun run admin');
@@ -165,20 +165,23 @@ const REFUSED: [string, string[]][] = [
   ['key revoke',          ['key', 'revoke']],
 ];
 
-test.each(REFUSED)('exit code 1 for %s of nobody', async (_what, args) => {
-  const { exitCode, stdout, stderr } = await admin(...args, ids.next());
-  expect([exitCode, stdout]).toEqual([1, '']);
-  expect(stderr).toStartWith('there is no ');
-});
+test.each(REFUSED)(
+  'the admin command exits with 1 for %s of an unknown organisation',
+  async (_what, args) => {
+    const { exitCode, stdout, stderr } = await admin(...args, ids.next());
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toStartWith('there is no ');
+  },
+);
 
-test('a database that does not answer is one line, without the password', async () => {
+test('an admin command whose database does not answer prints one line, without the password', async () => {
   const { exitCode, stderr } = await runAdmin(['audit'], 'postgres://u:topsecret@127.0.0.1:1/x');
   expect(exitCode).toBe(1);
   expect(stderr).not.toContain('topsecret');
   expect(stderr.trim().split('\n')).toHaveLength(1);
 });
 
-test('the first start makes a demo organisation, once, and never beside another', async () => {
+test('the first start makes a demo organisation once, and never beside another one', async () => {
   const setting = { sql: server.sql, ids, now: clock.now(), newToken };
   expect(await createDemoOrganisation(setting)).toBeNull();
   await server.sql`truncate organisations cascade`;

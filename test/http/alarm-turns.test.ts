@@ -28,7 +28,7 @@ async function leaveDue(organisationId: string): Promise<void> {
     from jsonb_populate_recordset(null::alarms, ${server.sql.json(rows)})`;
 }
 
-test('the only one of an organisation fires while another always has a thousand', async () => {
+test('the only alarm of an organisation fires while another organisation always has a thousand due', async () => {
   await server.call('POST', '/meters', { body: { slug: 'seats' } });
   const customer = { external_customer_id: 'alone' };
   expect((await server.call('POST', '/customers', { body: customer })).status).toBe(201);

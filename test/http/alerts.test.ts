@@ -14,7 +14,7 @@ type Rules = {
   }[];
 };
 
-test('what alerts go by is exported', async () => {
+test('the list of what can trigger an alert is exported', async () => {
   const server = await startServer({ node: await newPlace() });
   const { text } = await server.call('GET', '/metrics', { key: null });
   await server.stop();

@@ -18,10 +18,10 @@ const TEXTS: [string, string][] = [
   ['{"a":"=1"}', '"{""a"":""=1""}"'],
 ];
 
-test.each(TEXTS)('%j is %j', (text, value) => {
+test.each(TEXTS)('the CSV field of %j is %j', (text, value) => {
   expect(csvText(text)).toBe(value);
 });
 
-test('a row ends as RFC 4180 says', () => {
+test('a CSV row ends as RFC 4180 says', () => {
   expect(csvRow(['a', '', csvText('b,c')])).toBe('a,,"b,c"\r\n');
 });

@@ -12,7 +12,7 @@ function found(status: number, json: object, headers: Record<string, string> = {
 
 const refusal = (type: string) => ({ error: { type, message: 'no' } });
 
-test('nothing is found in what is documented', () => {
+test('an answer as the OpenAPI document describes it has no finding', () => {
   expect(found(200, CLOCK)).toBeNull();
   expect(found(404, refusal('not_found'), { 'x-request-id': '1' })).toBeNull();
 });
@@ -26,6 +26,6 @@ test.each([
   ['a field less', () => found(200, { now: CLOCK.now })],
   ['another word', () => found(200, { ...CLOCK, status: 'late' })],
   ['a refusal without its message', () => found(404, { error: { type: 'not_found' } })],
-])('%s is found', (_what, find) => {
+])('%s that the OpenAPI document does not describe is a finding', (_what, find) => {
   expect(find()).toContain('GET /test-clock');
 });

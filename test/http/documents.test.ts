@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 /** All routes but the pages of the dashboard, which are no operations. */
 const documented = () => server.app.routes.filter(({ path }) => !path.startsWith('/dashboard'));
 
-test('health says that it is up, ready whether it can serve', async () => {
+test('/health says that the service is up, /ready whether it can serve', async () => {
   expect(await server.call('GET', '/health', { key: null })).toMatchObject({
     status: 200,
     json: { status: 'ok' },
@@ -35,7 +35,7 @@ test('health says that it is up, ready whether it can serve', async () => {
   await closing.stop();
 });
 
-test('the document is OpenAPI 3.1 and has every route, whole', async () => {
+test('the OpenAPI document is 3.1 and has every route, whole', async () => {
   const { json: document } = await server.call('GET', '/openapi.json', { key: null });
   expect(document.openapi).toBe('3.1.0');
   const names: string[] = [];
@@ -73,7 +73,7 @@ test('the document is OpenAPI 3.1 and has every route, whole', async () => {
   expect(JSON.stringify(document)).not.toContain('"error":"');
 });
 
-test('each body is shown by example', async () => {
+test('each body in the OpenAPI document has an example', async () => {
   const { json: document } = await server.call('GET', '/openapi.json', { key: null });
   const bare = Object.entries<Record<string, Operation>>(document.paths).flatMap(
     ([path, methods]) =>
@@ -87,7 +87,7 @@ test('each body is shown by example', async () => {
   expect(bare).toEqual([]);
 });
 
-test('the page to read needs no script and nothing from elsewhere', async () => {
+test('the documentation page needs no script and nothing from elsewhere', async () => {
   const { headers, text } = await server.call('GET', '/docs', { key: null });
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(headers.get('content-security-policy')).toStartWith("default-src 'none'");

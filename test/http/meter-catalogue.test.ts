@@ -29,7 +29,7 @@ afterAll(() => server.stop());
 
 const create = (body: object) => server.call('POST', '/meters', { body });
 
-test('a known meter is there without a promise, an unknown one too', async () => {
+test('the meter catalogue answers a cached meter without a promise, an unknown one too', async () => {
   await create({ slug: 'a', event_name: 'e' });
   await create({ slug: 'b', event_name: 'e' });
   await server.untilHeard();
@@ -45,7 +45,7 @@ test('a known meter is there without a promise, an unknown one too', async () =>
   expect(await catalogue.bySlug({ ...scope, organisationId: server.other.id }, 'a')).toBeNull();
 });
 
-test('what this process changes is seen with the next request, before any notification', async () => {
+test('the meter catalogue has a change of its own process with the next request, unnotified', async () => {
   server.proxy.freeze();
   try {
     expect(await catalogue.bySlug(scope, 'new')).toBeNull();
@@ -63,7 +63,7 @@ test('what this process changes is seen with the next request, before any notifi
   }
 });
 
-test('an answer that was on its way while the meter changed is not kept', async () => {
+test('the meter catalogue drops an answer that was on its way while the meter changed', async () => {
   await create({ slug: 'raced' });
   const underWay = catalogue.bySlug(scope, 'raced');
   await server.changes.publish('meter', scope.organisationId);
@@ -71,7 +71,7 @@ test('an answer that was on its way while the meter changed is not kept', async 
   expect(catalogue.bySlug(scope, 'raced')).toBeInstanceOf(Promise);
 });
 
-test("an organisation that asks for endless names evicts its own, and nobody else's", async () => {
+test("an organisation that asks for endless meter names evicts its own entries, and no other's", async () => {
   const other = { organisationId: server.other.id, mode: 'test' } as const;
   // On a busy machine the listener may be late, and then all is forgotten, or what is read meanwhile
   // is not kept: that round is repeated.

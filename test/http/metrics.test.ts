@@ -22,7 +22,7 @@ async function scrape(server: TestServer, call: Call = { key: null }): Promise<N
   );
 }
 
-describe('who may read it', () => {
+describe('GET /metrics', () => {
   let open: TestServer;
   let guarded: TestServer;
   let proxied: TestServer;
@@ -35,7 +35,7 @@ describe('who may read it', () => {
   });
   afterAll(() => Promise.all([open.stop(), guarded.stop(), proxied.stop()]));
 
-  test('without a token: this machine', async () => {
+  test('without a token is open to this machine', async () => {
     const { status, headers } = await open.call('GET', '/metrics', { key: null });
     expect([status, headers.get('content-type')]).toEqual([
       200,
@@ -44,7 +44,7 @@ describe('who may read it', () => {
   });
 
   test.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])(
-    'without a token: no caller behind a proxy of this machine (%s)',
+    'without a token is refused to every caller behind a proxy of this machine (%s)',
     async (name) => {
       const { status, json } = await open.call('GET', '/metrics', { headers: { [name]: '::1' } });
       expect([status, json.error]).toEqual([
@@ -54,7 +54,7 @@ describe('who may read it', () => {
     },
   );
 
-  test('without a token: refused behind a proxy and without an address', async () => {
+  test('without a token is refused behind a proxy and without an address', async () => {
     expect((await proxied.call('GET', '/metrics')).status).toBe(404);
     const request = new Request('http://127.0.0.1/metrics');
     expect((await open.app.handle(request)).status).toBe(404);
@@ -75,13 +75,13 @@ describe('who may read it', () => {
     expect(reply.status).toBe(status);
   });
 
-  test("with a token: no merchant's key", async () => {
+  test('with a token is refused to an API key', async () => {
     const { status, json } = await guarded.call('GET', '/metrics');
     expect([status, json.error.type]).toEqual([401, 'unauthorized']);
   });
 });
 
-test('the ledger: what it wrote, what it holds, and its lease', async () => {
+test("has the ledger's writes, its size and its lease", async () => {
   // A long lease: its renewal is also written as a unit, and this test counts units.
   const leaseMs = 60_000;
   const server = await startServer({ alone: true, leaseMs });
@@ -128,7 +128,7 @@ test('the ledger: what it wrote, what it holds, and its lease', async () => {
 
 const LIMITS = { ...TEST_SETTINGS.limits, buyLinks: 2 };
 
-test('rate limits: what was allowed and what was not', async () => {
+test("has the rate limits' allowed and refused requests", async () => {
   const settings = { limits: LIMITS, metricsToken: TOKEN, proxyHops: 1 };
   const server = await startServer({ alone: true, settings });
   const { json: product } = await server.call('POST', '/products', {
@@ -148,7 +148,7 @@ test('rate limits: what was allowed and what was not', async () => {
   await server.stop();
 });
 
-describe('what the database knows', () => {
+describe('metrics of the database', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ alone: true });
@@ -157,7 +157,7 @@ describe('what the database knows', () => {
   });
   afterAll(() => server.stop());
 
-  test('nothing is late: ages are 0', async () => {
+  test('are ages of 0 where nothing is late', async () => {
     expect(await scrape(server)).toMatchObject({
       database_up: 1,
       alarms_customers_overdue_seconds: 0,
@@ -178,7 +178,7 @@ describe('what the database knows', () => {
     });
   });
 
-  test('what is late, open and owed', async () => {
+  test('tell what is late, open and owed', async () => {
     const { sql, organisation } = server;
     const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1000);
     const alarm = (kind: string, seconds: number) => sql`
@@ -259,7 +259,7 @@ describe('what the database knows', () => {
     });
   });
 
-  test('a gauge that is late is NaN, and all concurrent callers get the rest', async () => {
+  test('have NaN for a gauge whose query is slow, and all concurrent callers get the rest', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const lock = server.sql.begin(async (transaction) => {

@@ -26,7 +26,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   'operation-4xx-response #/paths/~1embed.js/get/responses': 'nothing is refused',
 };
 
-test('the linter finds no error, and warns of nothing but what is meant', async () => {
+test('the OpenAPI linter finds no error, and warns of expected points alone', async () => {
   const source = JSON.stringify(openApiOf(listRoutes(), ADDRESSES));
   const config = await createConfig({
     extends: ['recommended'],

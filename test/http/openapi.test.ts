@@ -47,11 +47,11 @@ beforeAll(() => {
   source = JSON.stringify(document);
 });
 
-test('it is valid', async () => {
+test('the OpenAPI document is valid', async () => {
   await SwaggerParser.validate(JSON.parse(source) as never);
 });
 
-describe('what operations take and answer', () => {
+describe('the schema of every request and response', () => {
   test('has a name', () => {
     const bare = Object.values(document.paths)
       .flatMap((methods) => Object.values(methods))
@@ -65,14 +65,14 @@ describe('what operations take and answer', () => {
     expect(bare).toEqual(['getOpenApi']);
   });
 
-  test('is made of what has a name: no object is within another', () => {
+  test('is made of named schemas: no object is within another', () => {
     const nameless = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       objectsWithin(schema as Schema, name),
     );
     expect(nameless).toEqual([]);
   });
 
-  test('is shown by an example, wherever a key is needed', () => {
+  test('has an example, wherever a key is needed', () => {
     const { schemas } = document.components;
     const bare = Object.values(document.paths)
       .flatMap((methods) => Object.values(methods))
@@ -84,13 +84,13 @@ describe('what operations take and answer', () => {
     expect(bare).toEqual([]);
   });
 
-  test('an example has each field, and no other', () => {
+  test('has no field that its example lacks, nor the example another', () => {
     for (const [schema, example] of EXAMPLES) {
       expect([example, issuesOf(validator(closed(schema)), example)]).toEqual([example, []]);
     }
   });
 
-  test('says how wide each number is', () => {
+  test('has a format for each number', () => {
     const { schemas, headers } = document.components;
     const text = JSON.stringify([schemas, headers, document.paths]);
     const numbers = text.match(/"type":"(?:integer|number)"[^{}]*/g) ?? [];
@@ -114,7 +114,7 @@ describe('what operations take and answer', () => {
     });
   });
 
-  test('says what the edge refuses, and the headers of it', () => {
+  test('has the responses and headers of the edge', () => {
     for (const path of ['/subscriptions', '/invoices', '/invoices/{id}/pay']) {
       const { responses } = document.paths[path]!['post']!;
       expect(responses['409']!.description).toContain('`idempotency_in_progress`');
@@ -133,7 +133,7 @@ describe('what operations take and answer', () => {
   });
 });
 
-test('pages say where they are linked to', () => {
+test('the OpenAPI document has the server of each hosted page', () => {
   const urlOf = (path: string) => document.paths[path]!['get']!.servers?.map(({ url }) => url);
   expect(urlOf('/pay/{token}')).toEqual(['https://buy.acme.io']);
   expect(urlOf('/portal/{token}')).toEqual(['https://app.acme.io']);
@@ -141,13 +141,13 @@ test('pages say where they are linked to', () => {
   expect(urlOf('/payments')).toBeUndefined();
 });
 
-describe('a generator of types', () => {
+describe('an OpenAPI type generator', () => {
   let types: string;
   beforeAll(async () => {
     types = await generateTypes(JSON.parse(source) as never);
   });
 
-  test('knows each', () => {
+  test('knows each schema', () => {
     const vague = types
       .split('\n')
       // Quoted text is our own wording.

@@ -13,6 +13,6 @@ const ADDRESSES: [string, boolean][] = [
   ['/c/pay/cs_1',                                    false],
 ];
 
-test.each(ADDRESSES)('%s: led to at once %p', (url, isDirect) => {
+test.each(ADDRESSES)("a processor page at %s is on Stripe's own origin: %p", (url, isDirect) => {
   expect(isAt(url, { owner: 'Stripe', origin: 'https://checkout.stripe.com' })).toBe(isDirect);
 });

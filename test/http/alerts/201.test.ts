@@ -12,7 +12,7 @@ afterAll(() => watching.stop());
 const call = (method: string, path: string, options = {}) =>
   watching.setting.server.call(method, path, options);
 
-test('one for each customer, and one of a customer, by either id', async () => {
+test('POST /alerts makes an alert for every customer, or for one customer by either of its ids', async () => {
   const feature = await watching.feature();
   const external = `user-${feature}`;
   const customer = await watching.setting.customer({ external_customer_id: external });
@@ -62,7 +62,7 @@ test('one for each customer, and one of a customer, by either id', async () => {
   expect((await list('&external_customer_id=nobody')).data).toEqual([]);
 });
 
-test('a deleted one is gone, and may be made again', async () => {
+test('a deleted alert is gone, and the same one may be made again', async () => {
   const feature = await watching.feature();
   const body = { type: 'usage', threshold: 5 };
   const { id } = await watching.alert(feature, body);
@@ -73,7 +73,7 @@ test('a deleted one is gone, and may be made again', async () => {
   await watching.alert(feature, body);
 });
 
-test('a key makes one', async () => {
+test('POST /alerts with an Idempotency-Key makes one alert', async () => {
   const feature = await watching.feature();
   const body = { feature_key: feature, type: 'usage', threshold: 5 };
   const headers = { 'Idempotency-Key': `alert ${feature}` };
@@ -84,14 +84,14 @@ test('a key makes one', async () => {
   expect(other.status).toBe(422);
 });
 
-test('with its meter an alert goes', async () => {
+test('deleting a meter deletes its alerts', async () => {
   const feature = await watching.feature();
   const { id } = await watching.alert(feature, { type: 'usage', threshold: 5 });
   expect((await call('DELETE', `/meters/${feature}`)).status).toBe(204);
   expect((await call('GET', `/alerts/${id}`)).status).toBe(404);
 });
 
-test('what alerts a customer has, and which have fired', async () => {
+test('GET shows which alerts a customer has, and which of them have fired', async () => {
   const feature = await watching.feature();
   const customer = await watching.setting.customer();
   await watching.setting.grant(customer, feature, { amount: 100 });

@@ -26,7 +26,7 @@ test.each([
   [{ type: 'remaining_percentage', threshold: 100.1 }, ['threshold']],
   [{ type: 'usage', threshold: 5, once: true }, ['once']],
   [{ type: 'usage', threshold: 5, customer_id: 'me' }, ['customer_id']],
-])('%j', async (body, path) => {
+])('POST /alerts with %j is 400', async (body, path) => {
   expect(refusal(await watching.create('whole', body))).toEqual(invalidAt(path));
 });
 
@@ -36,17 +36,17 @@ test.each([
   { type: 'remaining_percentage', threshold: 100 },
   { type: 'remaining_percentage', threshold: 0 },
   { type: 'remaining', threshold: 0 },
-])('%j is fine', async (body) => {
+])('POST /alerts with %j is 201', async (body) => {
   expect((await watching.create('whole', body)).status).toBe(201);
 });
 
-test('a customer that is named twice', async () => {
+test('POST /alerts which names its customer by both ids is 400', async () => {
   const customer_id = await watching.setting.customer({ external_customer_id: 'twice' });
   const body = { type: 'usage', threshold: 5, customer_id, external_customer_id: 'twice' };
   expect(refusal(await watching.create('whole', body))).toEqual(invalidAt(['customer_id']));
 });
 
-test('a boolean feature', async () => {
+test('POST /alerts on a boolean feature is refused', async () => {
   const { setting } = watching;
   await setting.meter('switch');
   const product = await setting.post('/products', { name: 'Switch' });
@@ -57,7 +57,7 @@ test('a boolean feature', async () => {
   expect(refusal(await watching.create('switch', body))).toEqual(invalidAt(['feature_key']));
 });
 
-test('a feature or a customer that is not there', async () => {
+test('POST /alerts on an unknown feature or customer is refused', async () => {
   const body = { type: 'usage', threshold: 5 };
   const nobody = '01890000-0000-7000-8000-000000000000';
   expect(refusal(await watching.create('nothing', body))).toEqual(NOT_FOUND);
@@ -73,7 +73,7 @@ test('a feature or a customer that is not there', async () => {
   }
 });
 
-test("another organisation's or mode's alert, feature and customer", async () => {
+test('an alert, a feature and a customer of another organisation or mode are not found', async () => {
   const { server } = watching.setting;
   const customer_id = await watching.setting.customer();
   const { id } = await watching.alert('whole', { type: 'usage', threshold: 7, customer_id });
@@ -97,7 +97,7 @@ test("another organisation's or mode's alert, feature and customer", async () =>
   expect((await server.call('GET', `/alerts/${id}`)).status).toBe(200);
 });
 
-test('the same one is a conflict, of another customer or threshold it is not', async () => {
+test('POST of an alert that exists is 409; of another customer or threshold it is made', async () => {
   const feature = await watching.feature();
   const customer_id = await watching.setting.customer();
   const body = { type: 'usage', threshold: 5 };

@@ -7,7 +7,7 @@ import { Watching } from './watching.ts';
 
 setDefaultTimeout(90_000);
 
-test('after the end of its node an alert is as it was: fired, armed, or owed a look', async () => {
+test("a customer's alert keeps its state after its node dies: fired, armed, or owed a look", async () => {
   const watching = await Watching.open({ alone: true });
   const { setting } = watching;
   const { sql, organisation } = setting.server;
@@ -56,7 +56,7 @@ test('after the end of its node an alert is as it was: fired, armed, or owed a l
   await watching.stop();
 });
 
-test('a look goes on where the last one ended, past customers who are not past it', async () => {
+test("after a restart an alert's scan resumes where it ended, past customers below its threshold", async () => {
   const watching = await Watching.open({ alone: true });
   const { setting } = watching;
   const { sql } = setting.server;

@@ -19,7 +19,7 @@ async function granted(feature: string, fields: object = { amount: 100 }): Promi
   return customer;
 }
 
-test('each threshold of all four kinds that a call jumps over, once', async () => {
+test('each alert whose threshold one call jumps over fires once, of all four kinds', async () => {
   const feature = await watching.feature();
   const customer = await granted(feature);
   const own = { customer_id: customer };
@@ -46,7 +46,7 @@ test('each threshold of all four kinds that a call jumps over, once', async () =
   ]);
 });
 
-test('what an event says, over REST', async () => {
+test('GET /events shows every field of an alert event', async () => {
   const feature = await watching.feature();
   const external = `told-${feature}`;
   const customer = await watching.setting.customer({ external_customer_id: external });
@@ -72,7 +72,7 @@ test('what an event says, over REST', async () => {
   });
 });
 
-test('a grant and a new period lead back and arm it, a correction does neither', async () => {
+test('a new grant or period arms a fired alert again, and a correction does not', async () => {
   const feature = await watching.feature();
   const customer = await granted(feature, { amount: 100, reset_interval: 'day' });
   await watching.alert(feature, { type: 'usage_percentage', threshold: 80 });
@@ -99,7 +99,7 @@ test('a grant and a new period lead back and arm it, a correction does neither',
   ]);
 });
 
-test('100 concurrent tracks across thresholds: one event of each', async () => {
+test('100 concurrent tracks across alert thresholds fire each alert once', async () => {
   const feature = await watching.feature();
   const customer = await granted(feature);
   for (const threshold of [30, 31, 60, 100]) {
@@ -114,7 +114,7 @@ test('100 concurrent tracks across thresholds: one event of each', async () => {
   ]);
 });
 
-test('beside tracks an alert is made: it fires once', async () => {
+test('an alert made beside concurrent tracks fires once', async () => {
   const feature = await watching.feature();
   const customer = await granted(feature);
   const [, own] = await Promise.all([
@@ -127,7 +127,7 @@ test('beside tracks an alert is made: it fires once', async () => {
   expect(told.map(({ data }) => (data as { alertId: string }).alertId)).toContain(own.id);
 });
 
-test('by ingest and by a batch of tracks', async () => {
+test('usage by /events/ingest and /track/batch fires alerts', async () => {
   const feature = await watching.feature();
   const [one, other] = [await granted(feature), await granted(feature)];
   await watching.alert(feature, { type: 'usage', threshold: 30 });
@@ -142,7 +142,7 @@ test('by ingest and by a batch of tracks', async () => {
   expect(await watching.told(other, feature)).toEqual(both);
 });
 
-test('a customer who is past a new one of its own: at once, and once', async () => {
+test('an alert made for one customer who is already past it fires at once, and once', async () => {
   const feature = await watching.feature();
   const customer = await granted(feature);
   await watching.use(customer, feature, 90);
@@ -162,7 +162,7 @@ test.each([
   ['remaining', 20],
   ['remaining_percentage', 20],
 ])(
-  'customers who are past one by %s that is made for each: within a minute, and once',
+  'an alert made for all customers who are past it by %s fires within a minute, once for each',
   async (type, threshold) => {
     const feature = await watching.feature();
     const past = [await granted(feature), await granted(feature)];
@@ -188,7 +188,7 @@ test.each([
   },
 );
 
-test('a deleted one tells nothing more', async () => {
+test('a deleted alert fires no more', async () => {
   const feature = await watching.feature();
   const customer = await granted(feature);
   const all = await watching.alert(feature, { type: 'usage', threshold: 50 });
@@ -205,7 +205,7 @@ test('a deleted one tells nothing more', async () => {
   expect(await watching.told(customer, feature)).toEqual([]);
 });
 
-test('one call that fires more than it may write at once: each is told once, before the answer', async () => {
+test('a call that fires more alerts than one write holds tells each once, before its answer', async () => {
   const feature = await watching.feature();
   for (let threshold = 1; threshold <= 20; threshold += 1) {
     await watching.alert(feature, { type: 'usage', threshold });

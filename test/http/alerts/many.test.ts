@@ -21,7 +21,7 @@ async function flushes(): Promise<number> {
   return Number(row?.seq);
 }
 
-test('all of them fire, in a few flushes', async () => {
+test('many alerts of one customer all fire, in a few flushes', async () => {
   const { setting } = watching;
   const feature = await watching.feature();
   for (let n = 1; n <= ALERTS_PER_METER_MAX; n += 1) {

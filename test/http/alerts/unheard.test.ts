@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => watching.stop());
 
-test('none is written until an endpoint names it, and what has fired is known all the same', async () => {
+test('an alert writes no event until an endpoint subscribes, and still shows that it has fired', async () => {
   const usual = { url: 'https://hooks.example/b' };
   const { json } = await watching.setting.post('/webhook-endpoints', usual);
   expect(json.event_types).not.toContain('alert.triggered');

@@ -43,7 +43,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     ['invoice', "its customer's"],
     ['subscription', "its customer's"],
     ['invoice', "nobody's"],
-  ])('what it is on: a %s, and the event is %s', async (type, whose) => {
+  ])('POST on a %s answers its object, and the event is %s', async (type, whose) => {
     const customer = await aCustomer(server);
     const owner = whose === "nobody's" ? null : customer.object_id;
     const objects: Record<string, () => ObjectRef | Promise<ObjectRef>> = {
@@ -82,7 +82,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     });
   });
 
-  test('DELETE answers 204, once, and tells of it after its creation', async () => {
+  test('DELETE answers 204, once, and its event follows that of the creation', async () => {
     const { json: made } = await add(server, resource, await aCustomer(server));
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => server.call('DELETE', `${path}/${made.id}`)),
@@ -100,7 +100,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     expect(timestamp > created!.timestamp).toBe(true);
   });
 
-  test('the name is free again', async () => {
+  test('after a DELETE its name can be used again', async () => {
     const on = await aCustomer(server);
     const { json: first } = await add(server, resource, on);
     await server.call('DELETE', `${path}/${first.id}`);
@@ -136,7 +136,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     expect(json.data[0]).toEqual({ ...json.data[0], ...one, ...resource.extra });
   });
 
-  test('a retry with its key gets the first answer, and is told of once', async () => {
+  test('POST again with its Idempotency-Key gets the first answer and writes one event', async () => {
     const on = await aCustomer(server);
     const headers = { 'idempotency-key': `${path} again` };
     const first = await add(server, resource, on, { headers });
@@ -146,7 +146,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     expect(await told(server, first.json.id)).toHaveLength(1);
   });
 
-  test('tags and fields do not share names', async () => {
+  test('a tag and a custom field may have the same name', async () => {
     const on = await aCustomer(server);
     const statuses = await Promise.all(
       RESOURCES.map(async ([, each]) => (await add(server, each, on)).status),

@@ -42,14 +42,14 @@ const QUERIES: [string, string][] = [
 ];
 
 describe.each(RESOURCES)('%s', (path, resource) => {
-  test.each(BODIES)('POST with %s', async (_what, body, at) => {
+  test.each(BODIES)('POST with %s is 400', async (_what, body, at) => {
     const { status, json } = await add(server, resource, { ...on, ...body });
     expect([status, json.error.type]).toEqual([400, 'invalid_request']);
     expect(json.error.issues.map((issue: { path: string[] }) => issue.path)).toEqual([[at]]);
     expect((await server.call('GET', path)).json.data).toEqual([]);
   });
 
-  test.each(QUERIES)('GET with %s', async (query, at) => {
+  test.each(QUERIES)('GET with %s is 400', async (query, at) => {
     const { status, json } = await server.call('GET', `${path}?${query}`);
     expect([status, json.error.issues[0].path]).toEqual([400, [at]]);
   });
@@ -65,19 +65,19 @@ const VALUES: [string, unknown][] = [
   ['a number',      7],
   ['501 characters', 'x'.repeat(501)],
 ];
-test.each(VALUES)('a custom field of %s', async (_what, value) => {
+test.each(VALUES)('POST of a custom field with %s is 400', async (_what, value) => {
   const { status, json } = await add(server, FIELDS, { ...on, value });
   expect([status, json.error.issues[0].path]).toEqual([400, ['value']]);
 });
 
-test('a tag has no value', async () => {
+test('POST of a tag with a value is 400', async () => {
   const { status, json } = await server.call('POST', '/tags', {
     body: { ...on, name: 'vip', value: 'x' },
   });
   expect([status, json.error.issues[0].path]).toEqual([400, ['value']]);
 });
 
-test('a name of 100 and a value of 500, of several lines', async () => {
+test('a custom field may have a name of 100 characters and a value of 500, of several lines', async () => {
   const body = { name: 'ü'.repeat(100), value: `${'x'.repeat(498)}\ny` };
   const { status, json } = await add(server, FIELDS, { ...on, ...body });
   expect(status).toBe(201);

@@ -38,7 +38,7 @@ const OBJECTS: [string, () => Promise<ObjectRef>][] = [
 ];
 
 describe.each(RESOURCES)('%s', (path, resource) => {
-  test.each(OBJECTS)('POST on %s, and nothing is kept', async (_what, object) => {
+  test.each(OBJECTS)('POST on %s is 404, and stores nothing', async (_what, object) => {
     const on = await object();
     expectNotFound(await add(server, resource, on));
     const { json } = await server.call('GET', `${path}?object_id=${on.object_id}`);
@@ -46,7 +46,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
   });
 
   test.each([['customer'], ['invoice'], ['subscription']])(
-    "POST on another organisation's or mode's %s",
+    'POST on a %s of another organisation or mode is 404',
     async (type) => {
       const customer = await aCustomer(server);
       const objects: Record<string, () => ObjectRef | Promise<ObjectRef>> = {
@@ -61,14 +61,14 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     },
   );
 
-  test('a refusal is not kept under the key: the object may come', async () => {
+  test('a 404 is not kept under its Idempotency-Key: POST succeeds once the object is there', async () => {
     const headers = { 'idempotency-key': `${path} later` };
     const body = { ...nothing('customer') };
     expectNotFound(await add(server, resource, body, { headers }));
     expectNotFound(await add(server, resource, body, { headers }));
   });
 
-  test("another organisation's or mode's is neither listed nor removed", async () => {
+  test('an annotation of another organisation or mode is neither listed nor deleted', async () => {
     const { json: made } = await add(server, resource, await aCustomer(server));
     for (const key of strangers()) {
       expectNotFound(await server.call('DELETE', `${path}/${made.id}`, { key }));
@@ -80,13 +80,13 @@ describe.each(RESOURCES)('%s', (path, resource) => {
   });
 
   test.each([['x'], ['01890000-0000-7000-8000-000000000000'], ['%00'], ["'"], ['%ff']])(
-    'DELETE of %s',
+    'DELETE of the id %s is 404',
     async (id) => {
       expectNotFound(await server.call('DELETE', `${path}/${id}`));
     },
   );
 
-  test('DELETE of the other kind', async () => {
+  test('DELETE by the route of the other kind of annotation is 404', async () => {
     const [, other] = RESOURCES.find(([each]) => each !== path)!;
     const { json: made } = await add(server, other, await aCustomer(server));
     expectNotFound(await server.call('DELETE', `${path}/${made.id}`));

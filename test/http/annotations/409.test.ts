@@ -21,7 +21,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     return json.data.length;
   };
 
-  test('the same name on the same object, also at once and however its id is written', async () => {
+  test('POST of a name that the object has is 409, also at once and however its id is written', async () => {
     const on = await aCustomer(server);
     const shouted = { ...on, object_id: on.object_id.toUpperCase() };
     const replies = await Promise.all(
@@ -40,7 +40,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     expect(events).toHaveLength(1);
   });
 
-  test('in capitals, or on another object, it is another one', async () => {
+  test('a name in capitals, or on another object, is another name', async () => {
     const on = await aCustomer(server);
     for (const body of [
       on,
@@ -52,7 +52,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     }
   });
 
-  test('no more than an object may have, also at once', async () => {
+  test('an object has no more annotations than the limit, also when they are made at once', async () => {
     const on = await aCustomer(server);
     const replies = await Promise.all(
       Array.from({ length: ANNOTATIONS_PER_OBJECT_MAX + 7 }, (_, n) =>

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a key without a wish may do everything, for good', async () => {
+test('an API key made without scopes or an end may do everything, and never expires', async () => {
   const before = Date.now();
   const { status, json } = await keys.post();
   expect([status, json]).toEqual([
@@ -36,7 +36,7 @@ test('a key without a wish may do everything, for good', async () => {
   expect(await keys.find(json.id)).toEqual(shown);
 });
 
-test('a key has the name, the scopes and the end that it is given', async () => {
+test('an API key has the name, the scopes and the expiry that it is given', async () => {
   const expires = '2099-01-01T00:00:00.000Z';
   const body = { name: 'worker 1', scopes: ['metering'], expires_at: '2099-01-01T01:00:00+01:00' };
   const made = await keys.make(body);
@@ -44,7 +44,7 @@ test('a key has the name, the scopes and the end that it is given', async () => 
   expect(await keys.find(made.id)).toMatchObject({ ...body, expires_at: expires });
 });
 
-test('a key is told by the one that made it, as long as that is there', async () => {
+test('created_by of an API key is the key that made it, as long as that exists', async () => {
   const maker = await keys.make({ name: 'deploys' });
   const { id, created_by: said } = await keys.make({}, { key: maker.key });
   expect(said).toEqual({ kind: 'key', id: maker.id, label: 'deploys' });
@@ -58,7 +58,7 @@ test('a key is told by the one that made it, as long as that is there', async ()
   expect(await keys.find(byHand)).toMatchObject({ created_by: null });
 });
 
-test('a key makes keys of its own mode', async () => {
+test('an API key makes keys of its own mode', async () => {
   const live = { key: server.organisation.liveKey };
   const made = await keys.make({}, live);
   expect([made['mode'], made.key.slice(0, 9)]).toEqual(['live', 'svc_live_']);
@@ -67,7 +67,7 @@ test('a key makes keys of its own mode', async () => {
   expect(await keys.find(made.id, { key: server.other.liveKey })).toBeUndefined();
 });
 
-test('its end comes when it was said', async () => {
+test('an API key expires at its expires_at', async () => {
   const expiresAt = Date.now() + 2000;
   const { key } = await keys.make({ expires_at: new Date(expiresAt).toISOString() });
   expect(await keys.opens(key)).toBe(200);
@@ -75,7 +75,7 @@ test('its end comes when it was said', async () => {
   expect(await keys.opens(key)).toBe(401);
 });
 
-test('the text of a key is nowhere: not in the database, not in a list, not in the log', async () => {
+test('the text of an API key is stored nowhere: not in the database, a list or the log', async () => {
   const headers = { 'idempotency-key': 'secret' };
   const made = await keys.make({ name: 'a' }, { headers });
   const replaced = (await keys.rotate(made.id, {}, { headers })).json;
@@ -99,7 +99,7 @@ test('the text of a key is nowhere: not in the database, not in a list, not in t
   );
 });
 
-test('a retry gets the same key, and another body is refused', async () => {
+test('POST /api-keys again with its Idempotency-Key gets the same key; another body is refused', async () => {
   const headers = { 'idempotency-key': 'once' };
   const first = await keys.post({ name: 'x' }, { headers });
   const again = await keys.post({ name: 'x' }, { headers });
@@ -117,7 +117,7 @@ test('a retry gets the same key, and another body is refused', async () => {
   }
 });
 
-test('another key does not get the answer, which shows a key', async () => {
+test('another API key does not replay an answer that shows a key', async () => {
   const headers = { 'idempotency-key': 'of one key' };
   const [one, two] = [await keys.make(), await keys.make()];
   const first = await keys.post({ name: 'x' }, { key: one.key, headers });
@@ -134,7 +134,7 @@ test('another key does not get the answer, which shows a key', async () => {
   expect((await keys.rotate(id, {}, { key: one.key, headers })).text).toBe(rotated.text);
 });
 
-test('a list: newest first, page by page, and the older keys have no last4', async () => {
+test('GET /api-keys lists newest first, in pages, and keys from before have no last4', async () => {
   const [one, two] = [await keys.make(), await keys.make()];
   const { json } = await keys.list('?limit=2');
   expect(json).toMatchObject({ limit: 2, offset: 0, has_more: true });
@@ -145,7 +145,7 @@ test('a list: newest first, page by page, and the older keys have no last4', asy
   expect(await keys.find(one.id)).toMatchObject({ last4: null });
 });
 
-test('a list says when a key was used', async () => {
+test('GET /api-keys says when a key was last used', async () => {
   const { id, key } = await keys.make();
   await server.call('GET', '/meters', { key });
   await server.flush();

@@ -40,7 +40,7 @@ const BODIES: [string, unknown, string][] = [
   ['a key of its own',       { key: 'svc_test_mine' },                        'key'],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, at) => {
+test.each(BODIES)('POST /api-keys with %s is 400', async (_what, body, at) => {
   const before = await count();
   const { status, json } = await keys.post(body);
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
@@ -58,25 +58,28 @@ const OVERLAPS: [string, unknown, string][] = [
   ['another scope',      { scopes: ['all'] },            'scopes'],
 ];
 
-test.each(OVERLAPS)('rotation with an overlap of %s', async (_what, body, at) => {
-  const { id, key } = await keys.make();
-  const before = await count();
-  const { status, json } = await keys.rotate(id, body);
-  expect([status, json.error.type]).toEqual([400, 'invalid_request']);
-  expect(json.error.issues.map(({ path }: { path: string[] }) => path.join('.'))).toEqual([at]);
-  expect([await count(), await keys.opens(key)]).toEqual([before, 200]);
-});
+test.each(OVERLAPS)(
+  'rotation of an API key with an overlap of %s is 400',
+  async (_what, body, at) => {
+    const { id, key } = await keys.make();
+    const before = await count();
+    const { status, json } = await keys.rotate(id, body);
+    expect([status, json.error.type]).toEqual([400, 'invalid_request']);
+    expect(json.error.issues.map(({ path }: { path: string[] }) => path.join('.'))).toEqual([at]);
+    expect([await count(), await keys.opens(key)]).toEqual([before, 200]);
+  },
+);
 
 test.each([
   ['limit=0', 'limit'],
   ['scopes=read', 'scopes'],
   ['after=00000000-0000-7000-8000-000000000000', 'after'],
-])('GET /api-keys?%s', async (query, at) => {
+])('GET /api-keys?%s is 400', async (query, at) => {
   const reply = await keys.list(`?${query}`);
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, [at]]);
 });
 
-test('a made key is answered again after its end', async () => {
+test('an API key that has expired since is still replayed for its Idempotency-Key', async () => {
   const body = { expires_at: new Date(Date.now() + 2000).toISOString() };
   const headers = { 'idempotency-key': 'late' };
   const first = await keys.post(body, { headers });

@@ -29,7 +29,7 @@ const FULL = `an organisation or a group has at most ${MAX} API keys (LIMIT_API_
 /** Of the other organisation, which has no part in what the others count. */
 const other = () => ({ key: server.other.testKey });
 
-test('an organisation has so many in a mode, also when they are made at once', async () => {
+test('an organisation has at most so many API keys in a mode, also when they are made at once', async () => {
   // It has one.
   const all = await Promise.all(Array.from({ length: MAX + 2 }, () => keys.post()));
   const made = all.filter(({ status }) => status === 201);
@@ -50,7 +50,7 @@ test('an organisation has so many in a mode, also when they are made at once', a
   expect((await keys.post()).status).toBe(201);
 });
 
-test('of those that have ended the last 1,000 stay', async () => {
+test('of expired API keys the newest 1,000 are kept', async () => {
   await server.sql`
     insert into api_keys (id, organisation_id, mode, hash, created_at, expires_at, revoked_at)
     select gen_random_uuid(), ${server.other.id}, 'test', sha256(n::text::bytea), now() - interval '1 year',
@@ -65,7 +65,7 @@ test('of those that have ended the last 1,000 stay', async () => {
   expect(await keys.opens(server.other.testKey)).toBe(200);
 });
 
-test('so many are made in a minute; the other mode has its own', async () => {
+test('an organisation makes at most so many API keys a minute in each mode', async () => {
   const { testKey: key, liveKey } = server.other;
   const headers = { 'idempotency-key': 'again and again' };
   const replaced = { overlap_seconds: 0 };

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('it opens nothing from then on, on any node', async () => {
+test('a revoked API key is a 401 from then on, on every node', async () => {
   const { id, key } = await keys.make();
   expect(await keys.opens(key)).toBe(200);
   const gone = await keys.revoke(id);
@@ -22,7 +22,7 @@ test('it opens nothing from then on, on any node', async () => {
   expect(Date.parse(String(at))).toBeGreaterThan(Date.now() - 60_000);
 });
 
-test('again is the same, and changes nothing', async () => {
+test('revoking an API key again gives the same answer and changes nothing', async () => {
   const { id } = await keys.make();
   await keys.revoke(id);
   const before = await keys.find(id);
@@ -33,7 +33,7 @@ test('again is the same, and changes nothing', async () => {
   expect((await keys.revoke(expired.id)).status).toBe(204);
 });
 
-test('a key cannot revoke itself, in whatever case it names itself', async () => {
+test('an API key cannot revoke itself, however its id is written', async () => {
   const { id, key } = await keys.make();
   for (const name of [id, id.toUpperCase()]) {
     const { status, json } = await keys.revoke(name, { key });
@@ -42,7 +42,7 @@ test('a key cannot revoke itself, in whatever case it names itself', async () =>
   expect(await keys.opens(key)).toBe(200);
 });
 
-test("404 for another organisation's or mode's key, a group's, and none", async () => {
+test('revoking a key of another organisation or mode, of a group, or none is 404', async () => {
   const { id, key } = await keys.make();
   const { organisation, other, group } = server;
   for (const stranger of [organisation.liveKey, other.testKey, other.liveKey]) {
@@ -62,7 +62,7 @@ test("404 for another organisation's or mode's key, a group's, and none", async 
   expect(await keys.opens(key)).toBe(200);
 });
 
-test('of two keys that revoke each other at once one stays', async () => {
+test('of two API keys that revoke each other at once one stays', async () => {
   for (let round = 0; round < 10; round += 1) {
     const [one, two] = [await keys.make(), await keys.make()];
     const replies = await Promise.all([
@@ -76,7 +76,7 @@ test('of two keys that revoke each other at once one stays', async () => {
   }
 });
 
-test('a key that is being revoked makes and replaces none', async () => {
+test('an API key that is being revoked neither makes nor rotates keys', async () => {
   for (let round = 0; round < 10; round += 1) {
     const caller = await keys.make();
     const target = await keys.make();
@@ -97,7 +97,7 @@ test('a key that is being revoked makes and replaces none', async () => {
   }
 });
 
-test('a row that another process revoked, unheard, makes no key', async () => {
+test('an API key that another process revoked makes no key, before that is heard', async () => {
   const { id, key } = await keys.make();
   expect(await keys.opens(key)).toBe(200);
   await server.sql`update api_keys set revoked_at = now() where id = ${id}`;

@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const endOf = async (id: string): Promise<number> =>
   Date.parse(String((await keys.find(id))['expires_at']));
 
-test('the new key has the name and the scopes, the old one an hour', async () => {
+test('a rotated API key has the same name and scopes, and the old one works for an hour', async () => {
   const old = await keys.make({ name: 'worker', scopes: ['metering'] });
   const { status, json } = await keys.rotate(old.id);
   expect([status, json]).toEqual([
@@ -39,7 +39,7 @@ test('the new key has the name and the scopes, the old one an hour', async () =>
   expect((await endOf(old.id)) - Date.parse(json.created_at)).toBe(HOUR_MS);
 });
 
-test('a key rotates itself; both open until the end of the overlap', async () => {
+test('an API key rotates itself; both work until the overlap ends', async () => {
   const old = await keys.make();
   const { json } = await keys.rotate(old.id, { overlap_seconds: 2 }, { key: old.key });
   expect([await keys.opens(old.key), await keys.opens(json.key)]).toEqual([200, 200]);
@@ -47,14 +47,14 @@ test('a key rotates itself; both open until the end of the overlap', async () =>
   expect([await keys.opens(old.key), await keys.opens(json.key)]).toEqual([401, 200]);
 });
 
-test('without an overlap the old one is at its end, on every node', async () => {
+test('rotation with an overlap of 0 ends the old API key at once, on every node', async () => {
   const old = await keys.make();
   expect(await keys.opens(old.key)).toBe(200);
   const { json } = await keys.rotate(old.id, { overlap_seconds: 0 });
   expect([await keys.opens(old.key), await keys.opens(json.key)]).toEqual([401, 200]);
 });
 
-test('the sooner end counts', async () => {
+test('rotation never moves the expiry of the old API key later', async () => {
   const soon = new Date(Date.now() + HOUR_MS / 2).toISOString();
   const old = await keys.make({ expires_at: soon });
   const { json } = await keys.rotate(old.id, { overlap_seconds: 604_800 });
@@ -63,7 +63,7 @@ test('the sooner end counts', async () => {
   expect(await endOf(old.id)).toBeLessThan(Date.parse(soon));
 });
 
-test('a revoked and an expired key are not replaced', async () => {
+test('a revoked or expired API key cannot be rotated', async () => {
   const revoked = await keys.make();
   await keys.revoke(revoked.id);
   const expired = await keys.insert({ expiresAt: Date.now() - 1 });
@@ -74,7 +74,7 @@ test('a revoked and an expired key are not replaced', async () => {
   expect((await keys.rotate(expired.id, {}, { key: expired.key })).status).toBe(401);
 });
 
-test('two rotations at once: both replace it, or the second finds it ended', async () => {
+test('of two rotations of an API key at once both succeed, or the second finds it expired', async () => {
   const old = await keys.make();
   const both = await Promise.all([keys.rotate(old.id), keys.rotate(old.id)]);
   expect(both.map(({ status }) => status)).toEqual([201, 201]);
@@ -85,7 +85,7 @@ test('two rotations at once: both replace it, or the second finds it ended', asy
   expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([201, 409]));
 });
 
-test('two keys that rotate each other at once do not meet', async () => {
+test('two API keys that rotate each other at once do not deadlock', async () => {
   for (let round = 0; round < 10; round += 1) {
     const [one, two] = [await keys.make(), await keys.make()];
     const both = await Promise.all([
@@ -96,7 +96,7 @@ test('two keys that rotate each other at once do not meet', async () => {
   }
 });
 
-test('revoked and replaced at once, it is revoked', async () => {
+test('an API key that is revoked and rotated at once is revoked', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id, key } = await keys.make();
     const [revoked, replaced] = await Promise.all([keys.revoke(id), keys.rotate(id)]);

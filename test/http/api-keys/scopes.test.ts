@@ -76,7 +76,7 @@ async function ask({ method, path }: Omit<Route, 'name'>, scope: Scope, body?: s
   return { status: response.status, type: '' };
 }
 
-test('the document says what each operation needs', () => {
+test('the OpenAPI document says which scope each operation needs', () => {
   expect(routes.length).toBeGreaterThan(80);
   const said = routes.map((route) => [route.name, route['x-scopes']]);
   expect(said).toEqual(routes.map(({ name }) => [name, expected(name)]));
@@ -84,7 +84,7 @@ test('the document says what each operation needs', () => {
   for (const name of [...METERING, ...OF_KEYS]) expect(names).toContain(name);
 });
 
-test('and so does the page to read', async () => {
+test('the documentation page says which scope each operation needs', async () => {
   const { text } = await server.call('GET', '/docs', { key: null });
   for (const { name } of routes) {
     const [, section = ''] = text.split(`<h3>${name}</h3>`);
@@ -93,16 +93,19 @@ test('and so does the page to read', async () => {
   }
 });
 
-test.each([...SCOPES])('a key with the scope %s may do that and no more', async (scope) => {
-  for (const { name, ...route } of routes) {
-    const { status, type } = await ask(route, scope);
-    const may = expected(name).includes(scope);
-    expect([name, status === 403, type]).toEqual([name, !may, may ? '' : 'forbidden']);
-    expect([name, status === 401 || status >= 500]).toEqual([name, false]);
-  }
-});
+test.each([...SCOPES])(
+  'an API key with the scope %s may call its operations and no others',
+  async (scope) => {
+    for (const { name, ...route } of routes) {
+      const { status, type } = await ask(route, scope);
+      const may = expected(name).includes(scope);
+      expect([name, status === 403, type]).toEqual([name, !may, may ? '' : 'forbidden']);
+      expect([name, status === 401 || status >= 500]).toEqual([name, false]);
+    }
+  },
+);
 
-test('before the body is judged, and whatever it names', async () => {
+test('a missing scope is a 403 before the body is validated, whatever the path names', async () => {
   for (const route of routes) {
     for (const scope of SCOPES) {
       if (expected(route.name).includes(scope)) continue;
@@ -117,7 +120,7 @@ test('before the body is judged, and whatever it names', async () => {
   }
 });
 
-test('before a replay: what another key was answered is not told', async () => {
+test('a missing scope is a 403 before a replay: the answer to another key is not shown', async () => {
   const headers = { 'idempotency-key': 'a secret answer' };
   const made = await server.call('POST', '/api-keys', { headers });
   expect(made.status).toBe(201);
@@ -128,7 +131,7 @@ test('before a replay: what another key was answered is not told', async () => {
   }
 });
 
-test('HEAD is as GET is', async () => {
+test('HEAD needs the scope that GET needs', async () => {
   const headOf = async (path: string, scope: Scope) =>
     (await server.call('HEAD', path, { key: keyOf.get(scope)! })).status;
   expect([await headOf('/customers', 'read'), await headOf('/customers', 'metering')]).toEqual([
@@ -136,7 +139,7 @@ test('HEAD is as GET is', async () => {
   ]);
 });
 
-test("a group's key stays what it was", async () => {
+test("a group's key has no scopes and may do what it could before", async () => {
   const key = server.group.testKey;
   expect((await server.call('GET', '/partner/webhook-endpoints', { key })).status).toBe(200);
   for (const method of ['GET', 'POST']) {

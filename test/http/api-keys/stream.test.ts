@@ -34,20 +34,23 @@ const ENDS: [string, (id: string) => Promise<{ readonly status: number }>, numbe
   ['replaced without an overlap', (id) => keys.rotate(id, { overlap_seconds: 0 }), 201],
 ];
 
-test.each(ENDS)('a key that is %s', async (_what, end, status) => {
-  const [one, other] = [await keys.make({ scopes: ['read'] }), await keys.make()];
-  const [streams, others] = [await open(one.key), await open(other.key)];
-  expect(streams.left()).toBe(NODES);
-  const began = performance.now();
-  expect((await end(one.id)).status).toBe(status);
-  await streams.ended;
-  expect(performance.now() - began).toBeLessThan(WITHIN_MS);
-  expect(others.left()).toBe(NODES);
-  await keys.revoke(other.id);
-  await others.ended;
-});
+test.each(ENDS)(
+  'the event streams of an API key that is %s end on every node',
+  async (_what, end, status) => {
+    const [one, other] = [await keys.make({ scopes: ['read'] }), await keys.make()];
+    const [streams, others] = [await open(one.key), await open(other.key)];
+    expect(streams.left()).toBe(NODES);
+    const began = performance.now();
+    expect((await end(one.id)).status).toBe(status);
+    await streams.ended;
+    expect(performance.now() - began).toBeLessThan(WITHIN_MS);
+    expect(others.left()).toBe(NODES);
+    await keys.revoke(other.id);
+    await others.ended;
+  },
+);
 
-test('a metering key opens none', async () => {
+test('an API key with the scope metering opens no event stream', async () => {
   const { key } = await keys.make({ scopes: ['metering'] });
   expect((await server.call('GET', '/events/stream', { key })).status).toBe(403);
 });

@@ -32,7 +32,7 @@ async function countOf(id: string): Promise<[number, number]> {
   return [times[0]!, times[1]!];
 }
 
-test('a revocation is told once, and heard before it is answered; again it is not told', async () => {
+test('revoking an API key writes one event and is heard before the answer; again writes none', async () => {
   const { id } = await keys.make();
   expect(await countOf(id)).toEqual([0, 0]);
   await keys.revoke(id);
@@ -42,7 +42,7 @@ test('a revocation is told once, and heard before it is answered; again it is no
   expect(await countOf(id)).toEqual([1, 2]);
 });
 
-test('a rotation tells of the replaced key', async () => {
+test('rotating an API key writes an event that names the old key', async () => {
   const { id } = await keys.make();
   const { json } = await keys.rotate(id);
   expect(published).toContain(`api_key:${id}`);
@@ -52,7 +52,7 @@ test('a rotation tells of the replaced key', async () => {
   ]);
 });
 
-test('what is refused tells nothing', async () => {
+test('a refused API key request writes no event', async () => {
   const { id, key } = await keys.make();
   await keys.revoke(id, { key });
   await keys.revoke(id, { key: server.other.testKey });

@@ -78,7 +78,7 @@ const refusal = (sql: Sql, change: string) =>
 
 const stored = () => superuser`select * from audit_log`;
 
-test('the service adds rows, and reads them', async () => {
+test('the service inserts and reads audit log rows', async () => {
   const [found] = await service`select id, actor_label from audit_log`;
   expect(found).toEqual({ id: row.id, actor_label: 'ada@example.com' });
   const [role] = await service`select rolsuper from pg_roles where rolname = current_user`;
@@ -86,13 +86,13 @@ test('the service adds rows, and reads them', async () => {
 });
 
 describe.each(CHANGES)('%s', (change) => {
-  test('is nothing that the role of the service may do', async () => {
+  test("the service's role may not run it on the audit log", async () => {
     const before = await stored();
     expect(await refusal(service, change)).toContain('permission denied for table audit_log');
     expect(await stored()).toEqual(before);
   });
 
-  test('is refused where the role has given itself the right', async () => {
+  test('it is refused even where the role has granted itself the right', async () => {
     const before = await stored();
     await service`grant all on audit_log to current_user`;
     expect(await refusal(service, change)).toContain('audit_log takes new rows, and nothing else');
@@ -100,7 +100,7 @@ describe.each(CHANGES)('%s', (change) => {
     expect(await stored()).toEqual(before);
   });
 
-  test.each(['origin', 'replica'])('is refused for a superuser, as %s', async (how) => {
+  test.each(['origin', 'replica'])('it is refused for a superuser, as %s', async (how) => {
     const before = await stored();
     await superuser.unsafe(`set session_replication_role = ${how}`);
     expect(await refusal(superuser, change)).toContain('audit_log takes new rows');
@@ -109,7 +109,7 @@ describe.each(CHANGES)('%s', (change) => {
   });
 });
 
-test('nobody else may do anything with it', async () => {
+test('no other database role may do anything with the audit log', async () => {
   const rights = await superuser`
     select distinct grantee::regrole::text as role, privilege_type as may
     from pg_class, aclexplode(relacl) where oid = 'audit_log'::regclass
@@ -120,7 +120,7 @@ test('nobody else may do anything with it', async () => {
   ]);
 });
 
-test('a row that is too large is none', async () => {
+test('an audit log row that is too large is refused', async () => {
   const large = { ...row, id: ids.next(), after: { text: 'x'.repeat(70_000) } };
   expect(await insertAuditRecord(service, large).then(String, String)).toContain('audit_log_after');
 });

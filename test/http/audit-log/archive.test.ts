@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('they delete what is old, and the log is closed afterwards', async () => {
+test('archiving deletes old audit log partitions, and the log is append-only again afterwards', async () => {
   await sql`
     insert into audit_log (id, at, actor_kind, actor_label, operation, object_type)
     select uuidv7(), at, 'command_line', 'root', 'resume', 'resume'

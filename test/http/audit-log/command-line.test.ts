@@ -24,7 +24,7 @@ async function run(...args: string[]) {
   return { exitCode, stdout, stderr, rows: (await logged()).slice(before) };
 }
 
-test('who did it, whose it is, and no secret', async () => {
+test('an audit log row of an admin command says who ran it and for whom, and has no secret', async () => {
   const org = server.organisation.id;
   const made = await run('key', 'create', '--org', org, '--mode', 'live', '--name', 'worker');
   const { id, key } = JSON.parse(made.stdout);
@@ -53,7 +53,7 @@ test('who did it, whose it is, and no secret', async () => {
   ]);
 });
 
-test('of an organisation in both modes, of a group, of a customer, of the installation', async () => {
+test('admin commands are logged for an organisation in both modes, a group, a customer, the installation', async () => {
   const { id: groupId } = server.group;
   const org = await run('org', 'create', '--name', 'Acme', '--group', groupId);
   const { organization_id: organisation_id, ...keys } = JSON.parse(org.stdout);
@@ -86,12 +86,12 @@ test.each([
   [['retention', '--dry-run'], 0],
   [['key', 'revoke', ids.next()], 1],
   [['key', 'create'], 2],
-] as const)('%p leaves none', async (args, exitCode) => {
+] as const)('the admin command %p leaves no audit log row', async (args, exitCode) => {
   const done = await run(...args);
   expect([done.exitCode, done.rows]).toEqual([exitCode, []]);
 });
 
-test('a command whose row cannot be written fails, and says that it is done', async () => {
+test('an admin command whose audit log row cannot be written fails, and says what it has done', async () => {
   await server.sql`alter table audit_log rename to audit_log_away`;
   const { exitCode, stderr } = await runAdmin(['resume'], server.databaseUrl);
   await server.sql`alter table audit_log_away rename to audit_log`;

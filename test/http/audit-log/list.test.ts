@@ -28,7 +28,7 @@ const made = async (path: string, body: object, key?: string): Promise<string> =
 
 type Entry = Reply['json'];
 
-test('a change says who, from where, what, and each field before and after', async () => {
+test('an audit log row says who, from where, what, and each field before and after', async () => {
   const id = await made('/products', { name: 'Pro', description: 'Old', metadata: { a: '1' } });
   const body = { name: 'Pro 2026', metadata: { a: '1', token: 'tk', tokens: 'many' } };
   const headers = { 'x-request-id': 'change-1', 'user-agent': 'Agent/1' };
@@ -64,7 +64,7 @@ test('a change says who, from where, what, and each field before and after', asy
   expect(created.request_id).toMatch(/^[\da-f-]{36}$/);
 });
 
-test('each filter, and several at once', async () => {
+test('GET /audit-log filters by each field, and by several at once', async () => {
   const { id } = (await server.call('POST', '/api-keys', { body: { name: 'filter' } })).json;
   const { key, id: actor } = (await server.call('POST', `/api-keys/${id}/rotate`)).json;
   const product = await made('/products', { name: 'Of a key' }, key);
@@ -92,7 +92,7 @@ test.each([
   ['to=2026-01-01', 'to', null],
   ['limit=201', 'limit', null],
   ['sort=at', 'sort', null],
-])('%s is refused', async (query, field, message) => {
+])('GET /audit-log?%s is refused', async (query, field, message) => {
   for (const path of ['/audit-log', '/audit-log.csv']) {
     const { status, json } = await server.call('GET', `${path}?${query}`);
     expect([path, status, json.error.issues[0].path]).toEqual([path, 400, [field]]);
@@ -102,7 +102,7 @@ test.each([
   }
 });
 
-test('test and live are apart, and what concerns both is in each', async () => {
+test('GET /audit-log keeps test and live apart, and shows in both what concerns both', async () => {
   const { testKey, liveKey } = server.organisation;
   const inLive = await made('/products', { name: 'Live' }, liveKey);
   await server.call('PATCH', '/organization', { body: { name: 'Renamed' } });
@@ -118,7 +118,7 @@ test('test and live are apart, and what concerns both is in each', async () => {
   }
 });
 
-test("others see nothing of it, and a group's rows are no organisation's", async () => {
+test("an audit log is hidden from other organisations, and a group's rows are no organisation's", async () => {
   const key = server.group.testKey;
   await server.call('POST', '/partner/webhook-endpoints', {
     key,
@@ -135,7 +135,7 @@ test("others see nothing of it, and a group's rows are no organisation's", async
   expect((await server.call('GET', '/audit-log', { key: null })).status).toBe(401);
 });
 
-test('keys that may read all may read it, and keys for usage may not', async () => {
+test('an API key with the scope read may read the audit log, and one for metering may not', async () => {
   const keyOf = async (scope: string) =>
     (await server.call('POST', '/api-keys', { body: { scopes: [scope] } })).json.key;
   const [reader, meter] = [await keyOf('read'), await keyOf('metering')];
@@ -177,7 +177,7 @@ const ROW: Omit<NewAuditRecord, 'id' | 'organisationId' | 'at'> = {
   after: null,
 };
 
-test('the download has every row, and nothing that a spreadsheet runs', async () => {
+test('the CSV download of the audit log has every row, and nothing that a spreadsheet runs', async () => {
   const { id: organisationId, liveKey: key } = server.other;
   const at = Date.UTC(2026, 5, 1);
   const COUNT = 450;
@@ -211,7 +211,7 @@ test('the download has every row, and nothing that a spreadsheet runs', async ()
   expect(valuesOf(some.text)).toHaveLength(71);
 });
 
-test('a download that cannot begin is refused as a list is, and takes no place', async () => {
+test('a CSV download of the audit log that cannot begin is refused as JSON, and takes no slot', async () => {
   const download = (signal?: AbortSignal) =>
     fetch(`${server.url}/audit-log.csv`, {
       headers: { authorization: `Bearer ${server.organisation.testKey}` },

@@ -25,7 +25,7 @@ async function tamper(statement: string): Promise<void> {
   await server.sql`alter table audit_log enable always trigger audit_log_unchanged`;
 }
 
-test('a repetition writes the row that the first call left out', async () => {
+test('a call repeated after a crash writes the audit log row that the first one did not', async () => {
   const first = await keyed('/products', 'left out', { name: 'Pro' });
   const [row] = await rowsOf(server.sql, 'createProduct');
   await tamper(`delete from audit_log where id = '${row!.id}'`);
@@ -37,7 +37,7 @@ test('a repetition writes the row that the first call left out', async () => {
   expect(rows[0]).toMatchObject({ id: row!.id, object_id: first.json.id, after: { name: 'Pro' } });
 });
 
-test('a key that was forgotten and is used again has a row of its own', async () => {
+test('an Idempotency-Key used again after it was forgotten has an audit log row of its own', async () => {
   const { json } = await keyed('/products', 'of it', { name: 'Twice' });
   const path = `/products/${json.id}/archive`;
   for (let n = 0; n < 2; n += 1) expect((await keyed(path, 'forgotten')).status).toBe(200);
@@ -56,7 +56,7 @@ test('a key that was forgotten and is used again has a row of its own', async ()
   ]);
 });
 
-test('without its row a call is answered with 503, and is whole once it is repeated', async () => {
+test('a call whose audit log row fails is a 503, and is complete once it is repeated', async () => {
   await server.sql`alter table audit_log rename to audit_log_away`;
   const refused = await keyed('/products', 'while away', { name: 'Away' });
   const unkeyed = await server.call('POST', '/meters', { body: { slug: 'away' } });

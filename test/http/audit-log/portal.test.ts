@@ -26,7 +26,7 @@ afterAll(() => server.stop());
 const mine = async ({ customer }: Portal, operation: string) =>
   (await rowsOf(server.sql, operation)).filter((row) => row['actor_id'] === customer);
 
-test('every form of the portal that changes something has a rule', () => {
+test('every portal form that changes something has an audit log rule', () => {
   const posts = listOperations().filter(
     ({ access, method }) => access === 'portal' && method === 'POST',
   );
@@ -37,7 +37,7 @@ test('every form of the portal that changes something has a rule', () => {
   }
 });
 
-test('a saved card, once; a declined one leaves nothing', async () => {
+test('a card saved in the portal leaves one audit log row; a declined card leaves none', async () => {
   expect((await portal.saveCard(DECLINED)).status).toBe(402);
   expect(await mine(portal, 'replacePaymentMethod')).toEqual([]);
   expect((await portal.saveCard(GOOD)).status).toBe(303);
@@ -60,7 +60,7 @@ test('a saved card, once; a declined one leaves nothing', async () => {
   ]);
 });
 
-test('a card that the bank asks about is saved when the customer is back, and then once', async () => {
+test('a card that needs 3-D Secure in the portal is logged once, when the customer returns', async () => {
   const asked = await openPortal(server, { external_customer_id: 'asked' });
   const away = (await asked.saveCard(CHALLENGED)).headers.get('location') ?? '';
   expect(await mine(asked, 'replacePaymentMethod')).toEqual([]);
@@ -75,7 +75,7 @@ test('a card that the bank asks about is saved when the customer is back, and th
   }
 });
 
-test('a cancellation, by the form and by a program: what it changed', async () => {
+test('a cancellation in the portal, by form or by API, logs what it changed', async () => {
   const { id } = await subscribe(server, portal.customer);
   const fields = { subscription_id: id, mode: 'at_period_end' };
   expect((await portal.submit('cancel', fields)).status).toBe(303);
@@ -96,7 +96,7 @@ test('a cancellation, by the form and by a program: what it changed', async () =
   ]);
 });
 
-test("what was refused leaves none, nor does another's subscription", async () => {
+test("a refused portal action leaves no audit log row, nor does another customer's subscription", async () => {
   const stranger = await openPortal(server, { email: 'eve@example.com' });
   const { id } = await subscribe(server, portal.customer);
   for (const [action, body, status] of [

@@ -59,12 +59,12 @@ function send({ method, path, body, key }: Write, headers: Record<string, string
 
 const rows = (operation: string) => rowsOf(club.shop.server.sql, operation);
 
-test('they are all writes that the service has', () => {
+test("the audit log's rules cover every write of the service", () => {
   const known = OPERATIONS.map(({ name }) => name.replaceAll(/:(\w+)/g, '{$1}'));
   expect(Object.keys(EVERY_WRITE).sort()).toEqual(known.sort());
 });
 
-test('reads are told by their names', () => {
+test('operations that only read are told by their names', () => {
   for (const { method, access, operation } of listOperations()) {
     if (access !== 'organisation' && access !== 'group') continue;
     const { operationId } = operation;
@@ -73,7 +73,7 @@ test('reads are told by their names', () => {
   }
 });
 
-test('the state before has the shape of the answer', () => {
+test("an audit log row's state before has the shape of the answer", () => {
   const of = new Map(listOperations().map(({ operation }) => [operation.operationId, operation]));
   for (const { operation } of OPERATIONS) {
     const { before } = ruleOf(operation.operationId)!;
@@ -97,7 +97,7 @@ const OF_BOTH_MODES = new Set([
 
 let keys = 0;
 
-test.each(Object.keys(EVERY_WRITE))('%s', async (name) => {
+test.each(Object.keys(EVERY_WRITE))('%s leaves an audit log row', async (name) => {
   const operation = idOf(name);
   const rule = ruleOf(operation)!;
   const write = await EVERY_WRITE[name]!(club, account);
@@ -141,7 +141,7 @@ test.each(Object.keys(EVERY_WRITE))('%s', async (name) => {
   expect([operation, row.after === null]).toEqual([operation, isDeleted]);
 });
 
-test('a refused call leaves none', async () => {
+test('a refused call leaves no audit log row', async () => {
   const { sql } = club.shop.server;
   const count = async () => (await sql`select count(*)::int as n from audit_log`)[0]!['n'];
   const before = await count();
@@ -166,7 +166,7 @@ test('a refused call leaves none', async () => {
   expect(await count()).toBe(before + 1);
 });
 
-test('two at once under one key leave one row', async () => {
+test('two calls at once under one Idempotency-Key leave one audit log row', async () => {
   const write = { method: 'POST', path: '/products', body: { name: 'At once' } };
   const headers = { 'idempotency-key': 'at once' };
   const before = await rows('createProduct');
@@ -178,7 +178,7 @@ test('two at once under one key leave one row', async () => {
   ]);
 });
 
-test('no row has a secret that was sent or answered', async () => {
+test('no audit log row has a secret that was sent or answered', async () => {
   const secrets = new Set<string>([account.testKey]);
   const text = said.join('\n').replaceAll('\\"', '"');
   for (const [, value = ''] of text.matchAll(

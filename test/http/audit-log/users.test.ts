@@ -74,7 +74,7 @@ test.each([
   ['refundPayment', ['support', 'key'], ['user', 'key']],
   ['somethingNew', ['owner', 'key'], ['user', 'key']],
   ['listSomething', ['owner', 'key'], []],
-])('%s by %p leaves rows of %p', async (operation, callers, kinds) => {
+])('%s by %p leaves audit log rows of %p', async (operation, callers, kinds) => {
   expect(await statuses(operation, callers)).toEqual(callers.map(() => 200));
   const rows = await rowsOf(sql, operation);
   expect(rows.map((row) => row['actor_kind'])).toEqual(kinds);
@@ -91,7 +91,7 @@ test.each([
   expect(row.after).toEqual({ id: 'x', url: 'https://a.example/portal/[left out]' });
 });
 
-test('what a role may not do leaves none', async () => {
+test("an action that the user's role may not take leaves no audit log row", async () => {
   expect(await statuses('createApiKey', ['support'])).toEqual([403]);
   expect(await rowsOf(sql, 'createApiKey')).toEqual([]);
 });

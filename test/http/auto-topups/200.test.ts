@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => topped.close());
 
-test('it is put, read, listed, replaced and removed, by either name of the customer', async () => {
+test('an auto top-up is put, read, listed, replaced and deleted, by either id of the customer', async () => {
   const external = `user-${crypto.randomUUID()}`;
   const subject = await topped.subject({}, { external_customer_id: external });
   const { customer, feature, priceId } = subject;
@@ -48,7 +48,7 @@ test('it is put, read, listed, replaced and removed, by either name of the custo
   expect(await topped.payments(subject)).toEqual([]);
 });
 
-test('of an archived feature it is read and removed, and no other is put', async () => {
+test('an auto top-up of an archived feature can be read and deleted, and no other is put', async () => {
   const subject = await topped.subject();
   const { feature } = subject;
   const put = await topped.put(subject);
@@ -62,7 +62,7 @@ test('of an archived feature it is read and removed, and no other is put', async
   expect((await topped.call('DELETE', subject)).status).toBe(404);
 });
 
-test('below the threshold it is charged once, and granted with a grant of its own', async () => {
+test('a balance below the threshold is topped up by one charge, with a grant of its own', async () => {
   const subject = await topped.subject();
   await topped.put(subject);
   await topped.track(subject, 50);
@@ -97,14 +97,14 @@ test('below the threshold it is charged once, and granted with a grant of its ow
   });
 });
 
-test('it looks when it is put', async () => {
+test('putting an auto top-up on a balance already below its threshold charges at once', async () => {
   const subject = await topped.subject({ units: 0 });
   expect(await topped.put(subject)).toMatchObject({ status: 'charging' });
   await topped.settled(subject, { status: 'armed' });
   expect(await topped.level(subject)).toBe(500);
 });
 
-test('still below, it is charged again, one after the other', async () => {
+test('a balance still below the threshold after a top-up is topped up again, one at a time', async () => {
   const subject = await topped.subject({ units: 0 });
   await topped.put(subject, { threshold: 1001, amount: 250 });
   await topped.settled(subject, { status: 'armed' });

@@ -39,14 +39,14 @@ const BAD = [
   ['a field that is not known', { cooldown: 30 }, ['cooldown']],
 ] as const;
 
-test.each(BAD)('%s', async (_name, fields, path) => {
+test.each(BAD)('PUT of an auto top-up with %s is 400', async (_name, fields, path) => {
   const { status, json } = await send(fields);
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
   expect(json.error.issues.map((issue: { path: unknown }) => issue.path)).toContainEqual([...path]);
   expect((await topped.call('GET', subject)).status).toBe(404);
 });
 
-test('a price that recurs, is free, archived or of what is not sold', async () => {
+test('an auto top-up of a price that recurs, is free, archived or of another product is refused', async () => {
   const prices = [
     { amount: '1', currency: 'USD', interval: 'month' },
     { amount: '0', currency: 'EUR' },
@@ -65,7 +65,7 @@ test('a price that recurs, is free, archived or of what is not sold', async () =
   }
 });
 
-test('a price that was agreed to may be archived since, and is still what it costs', async () => {
+test('an auto top-up whose price was archived since still charges that price', async () => {
   const { priceId, ...of } = await topped.subject();
   const price = await topped.shop.read(`/products?limit=200`);
   const owner = price.data.find(({ prices }: { prices: { id: string }[] }) =>
@@ -79,18 +79,21 @@ test('a price that was agreed to may be archived since, and is still what it cos
   expect(await topped.level(agreed)).toBe(600);
 });
 
-test.each(['max', 'last', 'unique'] as const)('a %s meter', async (aggregation) => {
-  const unique = aggregation === 'unique' ? { unique_property: 'user' } : {};
-  const { status, json } = await send(
-    {},
-    {
-      feature: await topped.feature({ aggregation, ...unique }),
-    },
-  );
-  expect([status, json.error?.issues?.[0]?.path]).toEqual([400, ['feature_key']]);
-});
+test.each(['max', 'last', 'unique'] as const)(
+  'an auto top-up of a %s meter is refused',
+  async (aggregation) => {
+    const unique = aggregation === 'unique' ? { unique_property: 'user' } : {};
+    const { status, json } = await send(
+      {},
+      {
+        feature: await topped.feature({ aggregation, ...unique }),
+      },
+    );
+    expect([status, json.error?.issues?.[0]?.path]).toEqual([400, ['feature_key']]);
+  },
+);
 
-test('a meter that something is topped up with cannot be deleted', async () => {
+test('DELETE of a meter that has an auto top-up is refused', async () => {
   const of = await topped.subject({ units: 0 });
   await topped.put(of, { enabled: false });
   const meters = await topped.shop.read('/meters?limit=200');
@@ -101,7 +104,7 @@ test('a meter that something is topped up with cannot be deleted', async () => {
   expect((await topped.server.call('DELETE', `/meters/${id}`)).status).toBe(204);
 });
 
-test('a customer, a feature and a price that are not there, or are of another mode', async () => {
+test('an auto top-up with an unknown customer, feature or price, or one of another mode, is 404', async () => {
   const refused: [string, string][] = [];
   for (const [fields, of] of [
     [{}, { customer: UNKNOWN }],

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => topped.close());
 
-test('two hundred tracks below the threshold make one charge', async () => {
+test('200 tracks at once below the threshold of an auto top-up make one charge', async () => {
   const subject = await topped.subject({ units: 49 });
   await topped.put(subject, { enabled: false });
   const { json } = await topped.call('PUT', subject, {
@@ -28,7 +28,7 @@ test('two hundred tracks below the threshold make one charge', async () => {
   expect(await topped.grants(subject)).toHaveLength(1);
 });
 
-test('so do two hundred that cross it together, and their settings put at the same time', async () => {
+test('200 tracks at once that cross the threshold, with concurrent PUTs, make one charge', async () => {
   const subject = await topped.subject({ units: 100 });
   await topped.put(subject, { amount: 10_000 });
   const body = { feature_key: subject.feature, customer_id: subject.customer, value: 1 };
@@ -44,7 +44,7 @@ test('so do two hundred that cross it together, and their settings put at the sa
   expect(await topped.grants(subject)).toHaveLength(1);
 });
 
-test('features of one customer are topped up beside each other', async () => {
+test('auto top-ups of two features of one customer are charged beside each other', async () => {
   const one = await topped.subject({ units: 0 });
   const other = { ...one, feature: await topped.feature() };
   await Promise.all([topped.put(one), topped.put(other)]);

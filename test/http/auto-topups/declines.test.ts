@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => topped.close());
 
-test('without money it is tried again after 1, 6 and 24 hours, then not any more', async () => {
+test('an auto top-up declined for funds is retried after 1, 6 and 24 hours, then suspended', async () => {
   const subject = await topped.subject({ card: CARDS.poorLater, units: 0 });
   await topped.put(subject);
   let made = 1;
@@ -66,7 +66,7 @@ const HARD = [
 ] as const;
 
 test.each(HARD)(
-  'a card that %s: it is suspended at once, until another one is stored',
+  'an auto top-up by a card that %s is suspended at once, until another card is saved',
   async (card, reason, code) => {
     const subject = await topped.subject({ card: CARDS[card], units: 0 });
     await topped.put(subject);
@@ -91,7 +91,7 @@ test.each(HARD)(
   },
 );
 
-test('without a card nothing is charged, and the first one that is stored arms it', async () => {
+test('an auto top-up without a card charges nothing, and the first saved card arms it', async () => {
   const subject = await topped.subject({ card: null, units: 0 });
   await topped.put(subject);
   await topped.settled(subject, {
@@ -105,7 +105,7 @@ test('without a card nothing is charged, and the first one that is stored arms i
   expect(await topped.level(subject)).toBe(500);
 });
 
-test('a card that was stored between two tries is charged at once', async () => {
+test('a card saved between two retries of an auto top-up is charged at once', async () => {
   const subject = await topped.subject({ card: CARDS.poorLater, units: 0 });
   await topped.put(subject);
   await topped.settled(subject, { status: 'charging' });
@@ -116,7 +116,7 @@ test('a card that was stored between two tries is charged at once', async () => 
   expect(await topped.payments(subject)).toHaveLength(2);
 });
 
-test('where the level has recovered by then, it is not tried again', async () => {
+test('an auto top-up is not retried where the balance has recovered by then', async () => {
   const subject = await topped.subject({ card: CARDS.poorLater, units: 0 });
   await topped.put(subject);
   await topped.settled(subject, { status: 'charging' });
@@ -128,7 +128,7 @@ test('where the level has recovered by then, it is not tried again', async () =>
   expect(await topped.payments(subject)).toHaveLength(1);
 });
 
-test('a checkout that saves a card arms it, too', async () => {
+test('a checkout that saves a card arms a suspended auto top-up', async () => {
   const external = crypto.randomUUID();
   const subject = await topped.subject(
     { card: null, units: 0 },

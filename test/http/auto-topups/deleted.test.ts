@@ -20,7 +20,7 @@ async function nothingIsOwed(): Promise<void> {
   });
 }
 
-test('what is put while its meter is being deleted is not there', async () => {
+test('PUT of an auto top-up while its meter is being deleted is not found', async () => {
   const { server } = topped;
   const subject = await topped.subject({ units: 0 });
   const { customer, feature, priceId: price_id } = subject;
@@ -46,19 +46,22 @@ test('what is put while its meter is being deleted is not there', async () => {
   expect(await audit(server.sql)).toEqual([]);
 });
 
-test.each([1, 2, 3, 4, 5, 6])('many at once: it is deleted, or topped up (%d)', async () => {
-  const subject = await topped.subject({ units: 0 });
-  const { customer, feature, priceId: price_id } = subject;
-  const body = { enabled: true, threshold: 50, amount: 500, price_id };
-  const [gone] = await Promise.all([
-    topped.server.call('DELETE', `/meters/${feature}`),
-    ...Array.from({ length: 4 }, () => topped.call('PUT', subject, body)),
-  ]);
-  await nothingIsOwed();
-  if (gone.status === 204) {
-    expect(await topped.payments(subject)).toEqual([]);
-    const { json } = await topped.server.call('GET', `/customers/${customer}/auto-topups`);
-    expect(json.data).toEqual([]);
-  }
-  expect(await audit(topped.server.sql)).toEqual([]);
-});
+test.each([1, 2, 3, 4, 5, 6])(
+  'a meter deleted beside many PUTs of auto top-ups is deleted, or topped up (%d)',
+  async () => {
+    const subject = await topped.subject({ units: 0 });
+    const { customer, feature, priceId: price_id } = subject;
+    const body = { enabled: true, threshold: 50, amount: 500, price_id };
+    const [gone] = await Promise.all([
+      topped.server.call('DELETE', `/meters/${feature}`),
+      ...Array.from({ length: 4 }, () => topped.call('PUT', subject, body)),
+    ]);
+    await nothingIsOwed();
+    if (gone.status === 204) {
+      expect(await topped.payments(subject)).toEqual([]);
+      const { json } = await topped.server.call('GET', `/customers/${customer}/auto-topups`);
+      expect(json.data).toEqual([]);
+    }
+    expect(await audit(topped.server.sql)).toEqual([]);
+  },
+);

@@ -21,7 +21,7 @@ async function told({ customer }: Subject): Promise<Json[]> {
     .toReversed();
 }
 
-test('nobody who does not ask hears of it; who does, hears each outcome once', async () => {
+test('auto top-up events are written once for each outcome, and only for subscribed endpoints', async () => {
   const unheard = await topped.subject({ units: 0 });
   await topped.put(unheard);
   await topped.settled(unheard, { status: 'armed' });
@@ -68,7 +68,7 @@ test('nobody who does not ask hears of it; who does, hears each outcome once', a
   ]);
 });
 
-test('a refund gives the money back, and leaves the units', async () => {
+test('a refund of an auto top-up gives the money back and leaves the units', async () => {
   const subject = await topped.subject({ units: 0 });
   await topped.put(subject);
   const { payment_id: id } = await topped.settled(subject, { status: 'armed' });

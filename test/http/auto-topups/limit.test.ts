@@ -29,7 +29,7 @@ function nextStart(now: number, interval: 'day' | 'week' | 'month'): string {
 }
 
 test.each(['day', 'week', 'month'] as const)(
-  'at most two in a %s; when the next one begins it looks again',
+  'an auto top-up charges at most two times a %s; when the next one begins it looks again',
   async (interval) => {
     const subject = await topped.subject({ units: 0 });
     const limit = { count: 2, interval };
@@ -50,7 +50,7 @@ test.each(['day', 'week', 'month'] as const)(
   },
 );
 
-test('more is allowed, and counts what was captured before', async () => {
+test('a raised limit of an auto top-up counts the charges that were captured before', async () => {
   const subject = await topped.subject({ units: 0 });
   await topped.put(subject, { threshold: 2001, limit: { count: 1, interval: 'month' } });
   await topped.settled(subject, { status: 'suspended', reason: 'limit' });
@@ -66,7 +66,7 @@ test('more is allowed, and counts what was captured before', async () => {
   expect(await topped.payments(subject)).toHaveLength(5);
 });
 
-test('a grant from elsewhere lifts it', async () => {
+test('a grant from elsewhere lifts the suspension of an auto top-up at its limit', async () => {
   const subject = await topped.subject({ units: 0 });
   await topped.put(subject, { threshold: 501, limit: { count: 1, interval: 'month' } });
   await topped.settled(subject, { status: 'suspended', reason: 'limit' });

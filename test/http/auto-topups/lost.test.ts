@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => topped.close());
 
-test('a charge that was made and not answered is granted once it is found', async () => {
+test('an auto top-up charged by the processor whose answer was lost is granted once it is found', async () => {
   const external = crypto.randomUUID();
   const subject = await topped.subject(
     { card: null, units: 0 },
@@ -31,7 +31,7 @@ test('a charge that was made and not answered is granted once it is found', asyn
   expect(await topped.grants(subject)).toMatchObject([{ id: paymentId }]);
 });
 
-test('one that never arrived was not attempted: it is tried again later', async () => {
+test('an auto top-up charge that never reached the processor is no attempt: it is retried later', async () => {
   const subject = await topped.subject({ card: CARDS.losesTheRequest, units: 0 });
   await topped.put(subject);
   await topped.advance('PT10M');

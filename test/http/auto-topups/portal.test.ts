@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => topped.close());
 
-test('a program switches it off and on again', async () => {
+test("the portal's API switches an auto top-up off and on again", async () => {
   const subject = await topped.subject();
   const { portal, feature } = subject;
   await topped.put(subject);
@@ -33,7 +33,7 @@ test('a program switches it off and on again', async () => {
   ]);
 });
 
-test('the page says what it does, and has a button for it', async () => {
+test('the portal page says what an auto top-up does, and has a button for it', async () => {
   const subject = await topped.subject();
   const { portal, feature } = subject;
   expect((await portal.get()).text).not.toContain('Automatic top-ups');
@@ -53,7 +53,7 @@ test('the page says what it does, and has a button for it', async () => {
   expect(await topped.get(subject)).toMatchObject({ enabled: true });
 });
 
-test('a suspended one says what to do, and another card does it', async () => {
+test('the portal page of a suspended auto top-up says what to do, and a new card resumes it', async () => {
   const subject = await topped.subject({ card: CARDS.declinesLater, units: 0 });
   await topped.put(subject);
   await topped.settled(subject, { status: 'suspended' });
@@ -62,7 +62,7 @@ test('a suspended one says what to do, and another card does it', async () => {
   await topped.settled(subject, { status: 'armed' });
 });
 
-test("what is not the customer's is not there", async () => {
+test('an auto top-up of another customer is not found in the portal', async () => {
   const [mine, other] = [await topped.subject(), await topped.subject()];
   await topped.put(other);
   for (const feature of [mine.feature, other.feature, 'nothing', '%00']) {

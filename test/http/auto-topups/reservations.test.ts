@@ -16,7 +16,7 @@ async function hold({ customer, feature }: Subject, amount: number): Promise<str
   return made(await topped.post('/reservations', body)).id;
 }
 
-test('reservations that cross it together make one charge, however they end', async () => {
+test('reservations at once that cross the auto top-up threshold make one charge, however they end', async () => {
   const subject = await topped.subject({ units: 100 });
   await topped.put(subject);
   const ids = await Promise.all(Array.from({ length: 40 }, () => hold(subject, 2)));
@@ -41,7 +41,7 @@ test('reservations that cross it together make one charge, however they end', as
   expect(await topped.grants(subject)).toHaveLength(1);
 });
 
-test('a commit of more than was held crosses it', async () => {
+test('a commit of more than was held crosses the auto top-up threshold', async () => {
   const subject = await topped.subject({ units: 100 });
   await topped.put(subject);
   const id = await hold(subject, 50);
@@ -52,7 +52,7 @@ test('a commit of more than was held crosses it', async () => {
   expect(await topped.level(subject)).toBe(549);
 });
 
-test('an alert is triggered by a hold, and taken back by what is granted', async () => {
+test("a hold triggers an alert, and an auto top-up's grant arms it again", async () => {
   const event_types = ['alert.triggered', 'alert.recovered'];
   made(await topped.post('/webhook-endpoints', { url: 'https://hooks.example/a', event_types }));
   const subject = await topped.subject({ units: 100 });

@@ -271,25 +271,28 @@ const CASES: Readonly<
   },
 };
 
-test.each(Object.entries(CASES))('%s', async (name, { open, remove, max = MAX }) => {
-  const add = await open();
-  const count = name === 'entitlementsPerProduct' ? 2 * MAX : AT_ONCE + max;
-  const replies = await Promise.all(Array.from({ length: count }, (_, n) => add(n)));
-  const made = replies.filter(({ status }) => status === 201);
-  const refused = replies.filter(({ status }) => status !== 201);
-  expect(made).toHaveLength(max);
-  const { whose, what, variable } = BOUNDS[name as BoundName];
-  for (const { status, json } of refused) {
-    const message = `${whose} has at most ${max} ${what} (${variable})`;
-    expect([status, json.error]).toEqual([409, { type: 'conflict', message }]);
-  }
-  if (remove === undefined) return;
-  const n = replies.indexOf(made[0]!);
-  expect((await remove(made[0]!)).status).toBeLessThan(300);
-  expect((await add(n)).status).toBe(201);
-});
+test.each(Object.entries(CASES))(
+  'an organisation has at most so many %s',
+  async (name, { open, remove, max = MAX }) => {
+    const add = await open();
+    const count = name === 'entitlementsPerProduct' ? 2 * MAX : AT_ONCE + max;
+    const replies = await Promise.all(Array.from({ length: count }, (_, n) => add(n)));
+    const made = replies.filter(({ status }) => status === 201);
+    const refused = replies.filter(({ status }) => status !== 201);
+    expect(made).toHaveLength(max);
+    const { whose, what, variable } = BOUNDS[name as BoundName];
+    for (const { status, json } of refused) {
+      const message = `${whose} has at most ${max} ${what} (${variable})`;
+      expect([status, json.error]).toEqual([409, { type: 'conflict', message }]);
+    }
+    if (remove === undefined) return;
+    const n = replies.indexOf(made[0]!);
+    expect((await remove(made[0]!)).status).toBeLessThan(300);
+    expect((await add(n)).status).toBe(201);
+  },
+);
 
-test('of each organisation and mode alone', async () => {
+test('a limit on objects counts for each organisation and mode alone', async () => {
   const { organisation, other } = server;
   for (const key of [organisation.liveKey, other.testKey]) {
     const body = { code: 'another', percent_off: 5 };
@@ -297,7 +300,7 @@ test('of each organisation and mode alone', async () => {
   }
 });
 
-test('a group is refused as an organisation is', async () => {
+test('a group at its limit is refused as an organisation is', async () => {
   const body = { url: 'http://localhost:65000/' };
   const register = () =>
     server.call('POST', '/partner/webhook-endpoints', { key: server.group.testKey, body });
@@ -335,7 +338,7 @@ test('a product is not made with more prices than it may have', async () => {
   ]);
 });
 
-test('API keys, on the command line', async () => {
+test('the admin command makes no API key beyond the limit', async () => {
   const org = ids.next();
   await server.sql`insert into organisations (id, name, created_at) values (${org}, 'Keys', now())`;
   const environment = { LIMIT_API_KEYS: String(MAX) };
@@ -347,7 +350,7 @@ test('API keys, on the command line', async () => {
   );
 });
 
-test('usage is refused by the same name, and leaves nothing; on a meter that it has it goes on', async () => {
+test('usage that would open a meter beyond the limit is refused; usage of known meters goes on', async () => {
   await noMeters();
   const slugs = Array.from({ length: 2 * MAX }, (_, n) => `used-${n}`);
   for (const slug of slugs) await post('/meters', { slug });

@@ -33,30 +33,33 @@ const open = (address: string | null, reference = id) =>
 test.each([
   ['of the proxy', client(1)],
   ['of the connection', null],
-])('an address %s gets as many as the limit in a minute', async (_what, address) => {
-  const before = await checkouts(server);
-  const replies = await Promise.all(Array.from({ length: MOST + 4 }, () => open(address)));
-  const refused = replies.filter(({ status }) => status !== 200);
-  expect(refused).toHaveLength(4);
-  expect(await checkouts(server)).toBe(before + MOST);
-  for (const { status, json, headers } of refused) {
-    expect([status, json.error.type]).toEqual([429, 'rate_limited']);
-    const wait = Number(headers.get('retry-after'));
-    expect(wait).toBeGreaterThan(0);
-    expect(wait).toBeLessThanOrEqual(60);
-    expect(headers.get('ratelimit-limit')).toBe(String(MOST));
-    expect(headers.get('ratelimit-remaining')).toBe('0');
-    expect(headers.get('ratelimit-reset')).toBe(String(wait));
-  }
-});
+])(
+  'an address %s opens as many buy link checkouts a minute as the limit says',
+  async (_what, address) => {
+    const before = await checkouts(server);
+    const replies = await Promise.all(Array.from({ length: MOST + 4 }, () => open(address)));
+    const refused = replies.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(4);
+    expect(await checkouts(server)).toBe(before + MOST);
+    for (const { status, json, headers } of refused) {
+      expect([status, json.error.type]).toEqual([429, 'rate_limited']);
+      const wait = Number(headers.get('retry-after'));
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(60);
+      expect(headers.get('ratelimit-limit')).toBe(String(MOST));
+      expect(headers.get('ratelimit-remaining')).toBe('0');
+      expect(headers.get('ratelimit-reset')).toBe(String(wait));
+    }
+  },
+);
 
-test('another address has its own', async () => {
+test('another address has a buy link rate limit of its own', async () => {
   for (let count = 0; count <= MOST; count += 1) await open(client(2));
   expect((await open(client(2))).status).toBe(429);
   expect((await open(client(3))).status).toBe(200);
 });
 
-test('guesses count too', async () => {
+test('calls of unknown buy links count to the rate limit too', async () => {
   for (let count = 0; count < MOST; count += 1) {
     expect((await open(client(4), 'nothing')).status).toBe(404);
   }

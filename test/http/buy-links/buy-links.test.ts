@@ -18,36 +18,39 @@ const FORMS: [string, (made: { id: string; slug: string }) => string, (id: strin
   ['its slug', ({ slug }) => slug, (id) => id],
 ];
 
-test.each(FORMS)('by %s, without a key', async (_what, reference, product_id) => {
-  const made = await product(server);
-  const { status, json } = await open(reference(made));
-  expect(status).toBe(200);
-  expect(json).toEqual({
-    id: json.id,
-    url: `http://localhost/pay/${json.token}`,
-    token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
-    product_id: product_id(made.id),
-    amount: '10.00',
-    currency: 'USD',
-    status: 'active',
-    type: 'one_time',
-  });
-  const { json: seen } = await server.call('GET', `/checkouts/${json.id}`);
-  expect(seen).toMatchObject({
-    url: json.url,
-    product_id: made.id,
-    customer_email: null,
-    metadata: {},
-  });
-});
+test.each(FORMS)(
+  'a buy link opens a checkout by %s, without a key',
+  async (_what, reference, product_id) => {
+    const made = await product(server);
+    const { status, json } = await open(reference(made));
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      id: json.id,
+      url: `http://localhost/pay/${json.token}`,
+      token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+      product_id: product_id(made.id),
+      amount: '10.00',
+      currency: 'USD',
+      status: 'active',
+      type: 'one_time',
+    });
+    const { json: seen } = await server.call('GET', `/checkouts/${json.id}`);
+    expect(seen).toMatchObject({
+      url: json.url,
+      product_id: made.id,
+      customer_email: null,
+      metadata: {},
+    });
+  },
+);
 
-test('each call is a new session', async () => {
+test('each call of a buy link opens a new checkout', async () => {
   const { id } = await product(server);
   const made = await Promise.all(Array.from({ length: 5 }, () => open(id)));
   expect(new Set(made.map(({ json }) => json.token)).size).toBe(5);
 });
 
-test('with a discount and a success_url, kept as sent', async () => {
+test('a buy link keeps the discount code and success_url as sent', async () => {
   await discount(server, { code: 'TENTH', percent_off: 10 });
   const { id } = await product(server);
   const success_url = 'https://shop.example/{CHECKOUT_TOKEN}?a=1#b';
@@ -56,14 +59,14 @@ test('with a discount and a success_url, kept as sent', async () => {
   expect((await server.call('GET', `/checkouts/${json.id}`)).json.success_url).toBe(success_url);
 });
 
-test('null is as if it were left out', async () => {
+test("null in a buy link's body is as if the field were left out", async () => {
   const { id } = await product(server);
   const { status, json } = await open(id, { discount_code: null, success_url: null });
   expect([status, json.amount]).toEqual([200, '10.00']);
   expect((await server.call('GET', `/checkouts/${json.id}`)).json.success_url).toBeNull();
 });
 
-test("in the buyer's currency, where the product has it", async () => {
+test("a buy link's checkout is in the buyer's currency, where the product has it", async () => {
   const { id } = await product(server, {
     prices: [
       ['10.00', 'USD'],
@@ -75,7 +78,7 @@ test("in the buyer's currency, where the product has it", async () => {
   expect((await from('en-GB')).json).toMatchObject({ amount: '10.00', currency: 'USD' });
 });
 
-test('a session belongs to the organisation and mode of the product', async () => {
+test("a buy link's checkout belongs to the organisation and mode of the product", async () => {
   const { other, organisation } = server;
   const { id } = await product(server, { key: other.testKey });
   const { json } = await open(id);
@@ -93,18 +96,21 @@ test.each([
   ['what cannot be a slug', 'No%20Such'],
   ['NUL', 'a%00'],
   ['broken UTF-8', '%ff'],
-])('404 for %s', async (_what, reference) => {
+])('a buy link is 404 for %s', async (_what, reference) => {
   const { status, json } = await open(reference);
   expect([status, json.error.type]).toEqual([404, 'not_found']);
 });
 
-test.each(['archived', 'unpublished'])('404 for a product that is %s', async (state) => {
-  const made = await product(server, { body: { status: state } });
-  for (const reference of [made.id, `prod_${made.id}`, made.slug]) {
-    const { status, json } = await open(reference);
-    expect([status, json.error.type]).toEqual([404, 'not_found']);
-  }
-});
+test.each(['archived', 'unpublished'])(
+  'a buy link is 404 for a product that is %s',
+  async (state) => {
+    const made = await product(server, { body: { status: state } });
+    for (const reference of [made.id, `prod_${made.id}`, made.slug]) {
+      const { status, json } = await open(reference);
+      expect([status, json.error.type]).toEqual([404, 'not_found']);
+    }
+  },
+);
 
 // prettier-ignore
 test.each<[string, object, string]>([
@@ -112,7 +118,7 @@ test.each<[string, object, string]>([
   ['javascript:',                { success_url: 'javascript:alert(1)' },             'success_url'],
   ["another's e-mail",           { customer_email: 'a@example.com' },                'customer_email'],
   ['metadata',                   { metadata: {} },                                   'metadata'],
-])('400 for %s', async (_what, body, at) => {
+])('a buy link is 400 for %s', async (_what, body, at) => {
   const { id } = await product(server);
   const before = await checkouts(server);
   const { status, json } = await open(id, body);
@@ -121,7 +127,7 @@ test.each<[string, object, string]>([
   expect(await checkouts(server)).toBe(before);
 });
 
-test('loopback for a product of test mode only', async () => {
+test('a buy link of a live product refuses a loopback success_url, of a test product it takes it', async () => {
   const { liveKey: key } = server.organisation;
   const success_url = 'http://localhost:3000/';
   const live = await product(server, { key });
@@ -130,7 +136,7 @@ test('loopback for a product of test mode only', async () => {
   expect((await open(id, { success_url })).status).toBe(200);
 });
 
-test('checkout_create_failed', async () => {
+test('a buy link is 400 checkout_create_failed where no checkout can be made of it', async () => {
   await discount(server, { code: 'EUROS', amount_off: '1.00', currency: 'EUR' });
   const { id } = await product(server);
   const none = await product(server, { prices: [] });

@@ -24,6 +24,6 @@ test.each([
   ['::1',                        null,                           0,       '0:0:0:0::/64'],
   ['::ffff:203.0.113.7',         null,                           0,       '203.0.113.7'],
   ['10.0.0.1',                   '2001:db8:1:2::9',              1,       '2001:db8:1:2::/64'],
-])('%s, told %p, behind %i: %s', (peer, forwardedFor, hops, counted) => {
+])('the client address of %s with X-Forwarded-For %p behind %i proxies is %s', (peer, forwardedFor, hops, counted) => {
   expect(clientAddress(peer, { forwardedFor, hops })).toBe(counted);
 });

@@ -15,6 +15,6 @@ test.each([
   [{ 'accept-language': 'en-GB', 'cf-ipcountry': 'XX' },           'GBP'],
   [{ 'x-vercel-ip-country': 'MX' },                                'MXN'],
   [{ 'cloudfront-viewer-country': 'constructor' },                 null],
-])('%p: %p', (headers, currency) => {
+])('the currency for the headers %p is %p', (headers, currency) => {
   expect(regionalCurrency(new Headers(headers as Record<string, string>))).toBe(currency);
 });

@@ -53,7 +53,7 @@ const chargedTo = async (subscriptionId: string): Promise<(string | null)[]> =>
 
 const trial = () => club.plan({ trial_days: 7 });
 
-test("a stranger's trial under the victim's address: the victim renews with the card of the victim", async () => {
+test("after a stranger's trial under the victim's address, the victim renews with the victim's card", async () => {
   const plan = await trial();
   const email = newEmail();
   const victim = await viaKey(plan, 'good', { customer_email: email, external_customer_id: email });
@@ -72,7 +72,7 @@ test("a stranger's trial under the victim's address: the victim renews with the 
 });
 
 test.each([['by its address'], ['from a buy link']])(
-  "a stranger's trial first, then the victim comes %s: each pays for what is its own",
+  "after a stranger's trial under an address, a victim who comes %s pays for its own alone",
   async (how) => {
     const plan = await trial();
     const email = newEmail();
@@ -93,14 +93,14 @@ test.each([['by its address'], ['from a buy link']])(
   },
 );
 
-test('each payment of a buy link is of a customer of its own', async () => {
+test('each buy link payment makes a customer of its own', async () => {
   const plan = await club.plan();
   const email = newEmail();
   const payments = await Promise.all([1, 2, 3].map(() => viaLink(plan, email, 'good')));
   expect(new Set(payments.map(({ customer_id }) => customer_id)).size).toBe(3);
 });
 
-test('once the merchant has confirmed the address, it names the customer', async () => {
+test('an address that the merchant has confirmed names the customer of a buy link', async () => {
   const plan = await club.plan();
   const { customer_id: id } = await viaLink(plan, newEmail(), 'good');
   const email = newEmail();
@@ -109,7 +109,7 @@ test('once the merchant has confirmed the address, it names the customer', async
   expect((await viaKey(plan, 'good', { customer_email: email })).customer_id).toBe(id);
 });
 
-test('on the page of a checkout made with a key, a typed address is nobody', async () => {
+test('an address typed on the page of a checkout made with a key names no customer', async () => {
   const plan = await club.plan();
   const [known, mine] = [newEmail(), newEmail()];
   const owner = await viaKey(plan, 'good', { customer_email: known });

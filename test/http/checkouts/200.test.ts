@@ -16,7 +16,7 @@ const expire = (id: string) => server.call('POST', `/checkouts/${id}/expire`);
 const outlive = (id: string) =>
   server.sql`update checkouts set expires_at = now() - interval '1 s' where id = ${id}`;
 
-test('GET tells when it was paid', async () => {
+test('GET of a checkout says when it was paid', async () => {
   const id = await made();
   await server.sql`
     update checkouts set status = 'paid', payment_id = ${id}, paid_at = '2026-11-21T10:00:00Z'
@@ -24,20 +24,20 @@ test('GET tells when it was paid', async () => {
   expect(await read(id)).toMatchObject({ status: 'paid', paid_at: '2026-11-21T10:00:00.000Z' });
 });
 
-test('GET shows an expired checkout as expired before a job marks it', async () => {
+test('GET shows a checkout past its time as expired before a job marks it', async () => {
   const id = await made();
   await outlive(id);
   expect((await read(id)).status).toBe('expired');
 });
 
-test('what is processing does not expire', async () => {
+test('a checkout whose payment is processing does not expire', async () => {
   const id = await made();
   await server.sql`
     update checkouts set status = 'processing', payment_id = ${id}, expires_at = now() - interval '1 s' where id = ${id}`;
   expect((await read(id)).status).toBe('processing');
 });
 
-test('expire closes it, once and again', async () => {
+test('expire closes a checkout, and again gives the same answer', async () => {
   const id = await made();
   const before = await read(id);
   const replies = await Promise.all([expire(id), expire(id), expire(id)]);
@@ -48,7 +48,7 @@ test('expire closes it, once and again', async () => {
   expect((await read(id)).status).toBe('expired');
 });
 
-test('expire leaves one alone whose time is over', async () => {
+test('expire leaves a checkout alone whose time is over', async () => {
   const id = await made();
   await outlive(id);
   const reply = await expire(id);
@@ -57,7 +57,7 @@ test('expire leaves one alone whose time is over', async () => {
   expect(row!['status']).toBe('active');
 });
 
-test('the list: newest first, by page and by status as it is now', async () => {
+test('GET /checkouts lists newest first, in pages, by status as it is now', async () => {
   const { other } = server;
   const theirs = await product(server, { key: other.testKey });
   const call = (path: string) => server.call('GET', path, { key: other.testKey });

@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-test('every field comes back as sent', async () => {
+test('POST /checkouts answers every field as sent', async () => {
   const { id: product_id } = await product(server);
   const sent = {
     product_id,
@@ -54,7 +54,7 @@ test('every field comes back as sent', async () => {
   expect((await server.call('GET', `/checkouts/${id}`)).json).toEqual(json);
 });
 
-test('what is left out is null', async () => {
+test('POST /checkouts answers null for what is left out', async () => {
   const { id: product_id } = await product(server);
   const { json } = await checkout(server, { product_id });
   expect(json).toMatchObject({
@@ -68,7 +68,7 @@ test('what is left out is null', async () => {
   });
 });
 
-test('each has an id and a token of its own', async () => {
+test('each checkout has an id and a token of its own', async () => {
   const { id: product_id } = await product(server);
   const made = await Promise.all(Array.from({ length: 5 }, () => checkout(server, { product_id })));
   expect(new Set(made.map(({ json }) => json.id)).size).toBe(5);
@@ -80,14 +80,14 @@ const PAIRS = Array.from({ length: 50 }, (_, index) => [
   'v'.repeat(500),
 ]);
 
-test('metadata at its limits', async () => {
+test('a checkout takes metadata at its limits', async () => {
   const { id: product_id } = await product(server);
   const metadata = Object.fromEntries(PAIRS);
   const { status, json } = await checkout(server, { product_id, metadata });
   expect([status, json.metadata]).toEqual([201, metadata]);
 });
 
-test('a loopback address with a test key', async () => {
+test('a checkout made with a test key takes a loopback success_url', async () => {
   const { id: product_id } = await product(server);
   const success_url = 'http://localhost:5173/done';
   const cancel_url = 'http://127.0.0.1:8080/';
@@ -111,7 +111,7 @@ const PRICES: [string, [string, string][], object, string, string][] = [
   ['the currency of the discount',                 [['900', 'JPY'], ['10.00', 'USD']],                      { discount_code: 'THREE' }, '7.00', 'USD'],
 ];
 
-test.each(PRICES)('costs %s', async (_what, prices, body, amount, currency) => {
+test.each(PRICES)('a checkout costs %s', async (_what, prices, body, amount, currency) => {
   for (const code of [
     { code: 'HALF', percent_off: 50 },
     { code: 'THREE', amount_off: '3.00', currency: 'USD' },
@@ -123,7 +123,7 @@ test.each(PRICES)('costs %s', async (_what, prices, body, amount, currency) => {
   expect([status, json.amount, json.currency]).toEqual([201, amount, currency]);
 });
 
-test('an archived price is passed over, and a recurring one', async () => {
+test('a checkout passes over an archived price, and takes a recurring one', async () => {
   const made = await product(server, {
     prices: [
       ['1.00', 'USD'],
@@ -147,7 +147,7 @@ test('an archived price is passed over, and a recurring one', async () => {
   });
 });
 
-test('a discount is not spent by a checkout', async () => {
+test('opening a checkout redeems no discount', async () => {
   await discount(server, { code: 'ONCE', percent_off: 10, max_redemptions: 1 });
   const { id: product_id } = await product(server);
   for (let count = 0; count < 2; count += 1) {
@@ -155,7 +155,7 @@ test('a discount is not spent by a checkout', async () => {
   }
 });
 
-test('the same key returns the earlier checkout, whatever the body', async () => {
+test('POST /checkouts again with its Idempotency-Key gets the first checkout, whatever the body', async () => {
   const { id: product_id } = await product(server);
   const first = await checkout(server, { product_id }, 'again');
   expect(first.headers.has('idempotency-replayed')).toBe(false);
@@ -169,7 +169,7 @@ test('the same key returns the earlier checkout, whatever the body', async () =>
   expect(await checkouts(server)).toBe(before);
 });
 
-test('the same key of another organisation or mode is another key', async () => {
+test('an Idempotency-Key of another organisation or mode makes another checkout', async () => {
   const { id: product_id } = await product(server);
   const first = await checkout(server, { product_id }, 'shared');
   const { other } = server;
@@ -183,7 +183,7 @@ test('the same key of another organisation or mode is another key', async () => 
   expect(reply.json.id).not.toBe(first.json.id);
 });
 
-test('100 at once with one key make one checkout, which outlives the data in Redis', async () => {
+test('100 POST /checkouts at once with one key make one checkout, which outlives the data in Redis', async () => {
   const { id: product_id } = await product(server);
   const before = await checkouts(server);
   const replies = await Promise.all(

@@ -57,7 +57,7 @@ const BODIES: [string, object, string][] = [
   ['a field that nobody knows',            { amount: '1.00' },                                'amount'],
 ];
 
-test.each(BODIES)('%s', async (_what, change, at) => {
+test.each(BODIES)('POST /checkouts with %s is 400', async (_what, change, at) => {
   const before = await checkouts(server);
   const reply = await checkout(server, { product_id, ...change }, at);
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
@@ -67,7 +67,7 @@ test.each(BODIES)('%s', async (_what, change, at) => {
   expect(await checkouts(server)).toBe(before);
 });
 
-test('everything that is wrong is said at once', async () => {
+test('POST /checkouts lists every issue of a body at once', async () => {
   const body = { product_id: 'x', customer_email: 'y', currency: 'z' };
   const { json } = await server.call('POST', '/checkouts', { body });
   const paths = json.error.issues.map(({ path }: { path: string[] }) => path);
@@ -80,7 +80,7 @@ test('everything that is wrong is said at once', async () => {
   ]);
 });
 
-test('loopback with a live key', async () => {
+test('POST /checkouts with a live key refuses a loopback success_url', async () => {
   const { liveKey: key } = server.organisation;
   const { id } = await product(server, { key });
   const body = { product_id: id, customer_email: BUYER, success_url: 'http://localhost/' };
@@ -88,7 +88,7 @@ test('loopback with a live key', async () => {
   expect([status, json.error.issues[0].path]).toEqual([400, ['success_url']]);
 });
 
-test('loopback where it is off', async () => {
+test('POST /checkouts refuses a loopback success_url where that is switched off', async () => {
   const strict = await startServer({ settings: { allowLoopbackUrls: false } });
   try {
     const { id } = await product(strict);
@@ -99,7 +99,7 @@ test('loopback where it is off', async () => {
   }
 });
 
-test('a bad filter', async () => {
+test('GET /checkouts with an invalid filter is 400', async () => {
   const reply = await server.call('GET', '/checkouts?status=open');
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['status']]);
 });
@@ -174,7 +174,7 @@ async function foreignDiscount(at: TestServer): Promise<object> {
 }
 
 test.each(REFUSED)(
-  'checkout_create_failed for %s, and again with the same key',
+  'POST /checkouts is checkout_create_failed for %s, and again with the same key',
   async (what, prepare, why) => {
     const body = await prepare(server);
     const before = await checkouts(server);
@@ -190,7 +190,7 @@ test.each(REFUSED)(
   },
 );
 
-test('checkout_create_failed in live mode, where no processor is configured', async () => {
+test('POST /checkouts in live mode is checkout_create_failed where no processor is configured', async () => {
   const { liveKey: key } = server.organisation;
   const { id } = await product(server, { key });
   const body = { product_id: id, customer_email: BUYER };
@@ -199,7 +199,7 @@ test('checkout_create_failed in live mode, where no processor is configured', as
   expect(json.error.message).toContain('no processor is connected');
 });
 
-test('a discount of another organisation is none', async () => {
+test('POST /checkouts does not find a discount of another organisation', async () => {
   await server.call('POST', '/discounts', {
     key: server.other.testKey,
     body: { code: 'THEIRS', percent_off: 10 },

@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 
-test('POST for a product that is unknown, of another organisation or of the other mode', async () => {
+test('POST /checkouts is 404 for a product that is unknown, of another organisation or mode', async () => {
   const before = await checkouts(server);
   const { organisation, other } = server;
   const replies = [
@@ -34,7 +34,7 @@ test('POST for a product that is unknown, of another organisation or of the othe
   expect(await checkouts(server)).toBe(before);
 });
 
-test('POST for a customer who is unknown, of another organisation or of the other mode', async () => {
+test('POST /checkouts is 404 for a customer who is unknown, of another organisation or mode', async () => {
   const before = await checkouts(server);
   const { organisation, other } = server;
   const theirs = await Promise.all(
@@ -50,7 +50,7 @@ test('POST for a customer who is unknown, of another organisation or of the othe
   expect(await checkouts(server)).toBe(before);
 });
 
-test('a 404 is not kept: the same key can be used when the product is there', async () => {
+test('a 404 of POST /checkouts is not kept: its key makes a checkout once the product exists', async () => {
   const missing = await checkout(server, { product_id: UNKNOWN }, 'early');
   expect(missing.status).toBe(404);
   const made = await checkout(server, { product_id }, 'early');
@@ -66,16 +66,19 @@ test.each(
   ROUTES.flatMap(([method, path]) =>
     [UNKNOWN, 'nobody', 'a%00', '%ff'].map((reference) => [method, path(reference)] as const),
   ),
-)('%s %s', async (method, path) => {
+)('%s %s is 404', async (method, path) => {
   const { status, json } = await server.call(method, path);
   expect([status, json.error.type]).toEqual([404, 'not_found']);
 });
 
-test.each(ROUTES)("%s of another organisation's or mode's checkout", async (method, path) => {
-  const { organisation, other } = server;
-  for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
-    const { status, json } = await server.call(method, path(id), { key });
-    expect([status, json.error.type]).toEqual([404, 'not_found']);
-  }
-  expect((await server.call('GET', `/checkouts/${id}`)).json.status).toBe('active');
-});
+test.each(ROUTES)(
+  '%s of a checkout of another organisation or mode is 404',
+  async (method, path) => {
+    const { organisation, other } = server;
+    for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
+      const { status, json } = await server.call(method, path(id), { key });
+      expect([status, json.error.type]).toEqual([404, 'not_found']);
+    }
+    expect((await server.call('GET', `/checkouts/${id}`)).json.status).toBe('active');
+  },
+);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test.each([['processing'], ['paid'], ['canceled']])(
-  'a checkout that is %s cannot be expired',
+  'expire of a checkout that is %s is 409',
   async (status) => {
     const { id: product_id } = await product(server);
     const { id } = (await checkout(server, { product_id })).json;

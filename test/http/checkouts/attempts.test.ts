@@ -46,7 +46,7 @@ const read = ({ token }: CheckoutRecord) => findCheckoutByToken(server.sql, toke
 const finish = async (id: string, paymentId: string, status: 'paid' | 'active') =>
   (await finishAttempt(server.sql, { id, paymentId, status, now: NOW })) !== null;
 
-test('of many at once, one begins', async () => {
+test('of many payment attempts of a checkout at once, one begins', async () => {
   const made = await opened();
   const begun = await Promise.all(Array.from({ length: 10 }, () => begin(made)));
   const [paymentId, ...more] = begun.filter((id) => id !== null);
@@ -61,7 +61,7 @@ test('of many at once, one begins', async () => {
   });
 });
 
-test('none begins when its time is over, and one that began in time can end paid', async () => {
+test("no attempt begins after the checkout's time, and one that began in time can end paid", async () => {
   const late = await opened();
   expect(await begin(late, late.expiresAt!.getTime())).toBeNull();
   expect(await begin(late, late.expiresAt!.getTime() - 1)).not.toBeNull();
@@ -73,7 +73,7 @@ test('none begins when its time is over, and one that began in time can end paid
   expect(await read(late)).toMatchObject({ status: 'paid', paidAt: new Date(now) });
 });
 
-test('a declined attempt opens it again, and the next one counts', async () => {
+test('a declined attempt opens the checkout again, and the next one has the next number', async () => {
   const made = await opened();
   const first = (await begin(made))!;
   expect(await finish(made.id, first, 'active')).toBe(true);
@@ -86,7 +86,7 @@ test('a declined attempt opens it again, and the next one counts', async () => {
   expect(await finish(made.id, second, 'paid')).toBe(true);
 });
 
-test('what is paid stays paid', async () => {
+test('a paid checkout stays paid', async () => {
   const made = await opened();
   const paymentId = (await begin(made))!;
   expect(await finish(made.id, paymentId, 'paid')).toBe(true);
@@ -97,7 +97,7 @@ test('what is paid stays paid', async () => {
   expect(await read(made)).toMatchObject({ status: 'paid', paymentId, paidAt: new Date(NOW) });
 });
 
-test('expired by the merchant while a buyer begins: one of the two happens', async () => {
+test('a checkout that is expired while a buyer begins to pay is expired or paid, not both', async () => {
   for (let round = 0; round < 10; round += 1) {
     const made = await opened();
     const [paymentId, reply] = await Promise.all([
@@ -109,7 +109,10 @@ test('expired by the merchant while a buyer begins: one of the two happens', asy
   }
 });
 
-test.each(['', 'nothing', '\0'.repeat(43), 'x'.repeat(44)])('%p is no token', async (token) => {
-  expect(await findCheckoutByToken(server.sql, token, clock)).toBeNull();
-  expect(await server.sql.begin((sql) => lockCheckout(sql, token, clock))).toBeNull();
-});
+test.each(['', 'nothing', '\0'.repeat(43), 'x'.repeat(44)])(
+  '%p is no token of a checkout',
+  async (token) => {
+    expect(await findCheckoutByToken(server.sql, token, clock)).toBeNull();
+    expect(await server.sql.begin((sql) => lockCheckout(sql, token, clock))).toBeNull();
+  },
+);

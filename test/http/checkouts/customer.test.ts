@@ -17,7 +17,7 @@ const create = (fields: object) =>
     body: { product_id: shop.productId, customer_email: 'new@example.com', ...fields },
   });
 
-test('by its id: the payment is of that customer, who keeps what is known', async () => {
+test("a checkout made for a customer's id is paid by that customer, whose known fields stay", async () => {
   const email = 'known@example.com';
   const id = await customer({ email, external_customer_id: 'known' });
   const payment = await shop.buy({ checkout: { customer_id: id.toUpperCase() } });
@@ -27,7 +27,7 @@ test('by its id: the payment is of that customer, who keeps what is known', asyn
   expect(await shop.read(`/customers/${id}`)).toMatchObject({ email, name: null });
 });
 
-test('what is missing of it is filled in', async () => {
+test('a checkout fills in the fields that its customer lacks', async () => {
   const id = await customer({ external_customer_id: 'bare' });
   const fields = { customer_id: id, customer_email: 'bare@example.com', customer_name: 'Bare' };
   await shop.buy({ checkout: fields });
@@ -37,7 +37,7 @@ test('what is missing of it is filled in', async () => {
   });
 });
 
-test('both of its ids, where they are of one customer', async () => {
+test('a checkout takes both ids of a customer, where they are of one', async () => {
   const id = await customer({ external_customer_id: 'one' });
   await customer({ external_customer_id: 'two' });
   const reply = await create({ customer_id: id.toUpperCase(), external_customer_id: 'one' });
@@ -56,7 +56,7 @@ test('both of its ids, where they are of one customer', async () => {
   }
 });
 
-test('the customer follows from the payment, where none was named', async () => {
+test('a checkout without a customer gets the one who paid', async () => {
   const session = await shop.checkout({ customer_email: 'later@example.com' });
   const read = () => shop.read(`/checkouts/${session.id}`);
   expect((await read()).customer_id).toBeNull();

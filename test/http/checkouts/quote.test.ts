@@ -84,7 +84,7 @@ const QUOTES: [string, PriceRecord[], Parameters<typeof of>[1], Partial<Quote>][
   ['until it expires',                       [usd],                  { discount: { ...half, expiresAt: new Date(NOW + 1) } }, { total: 625n }],
 ];
 
-test.each(QUOTES)('%s', (_what, prices, wish, expected) => {
+test.each(QUOTES)('a quote for %s', (_what, prices, wish, expected) => {
   expect(of(prices, wish)).toMatchObject({ kind: 'quoted', ...expected });
 });
 
@@ -100,6 +100,6 @@ test.each<[NoQuote['kind'], PriceRecord[], Parameters<typeof of>[1]]>([
   ['discount_spent',              [usd],                { discount: { ...half, maxRedemptions: 2, redemptions: 2 } }],
   ['discount_currency_conflict',  [usd],                { discount: euro }],
   ['discount_currency_conflict',  [usd, eur],           { currency: 'USD', discount: euro }],
-])('%s', (kind, prices, wish) => {
+])('a quote is refused: %s', (kind, prices, wish) => {
   expect(of(prices, wish)).toEqual({ kind });
 });

@@ -98,7 +98,7 @@ async function giveUp({ url }: Opened, visitor: Visitor): Promise<void> {
   expect([given.status, given.location]).toEqual([303, `${url}?`]);
 }
 
-test('the form asks for no card, says where it leads, and may lead there alone', async () => {
+test('the form of a redirect checkout asks for no card, says where it leads, and may lead there alone', async () => {
   const opened = await checkout({ success_url: null });
   const page = await new Visitor().get(opened.url);
   expect(page.text).not.toContain('card_number');
@@ -110,7 +110,7 @@ test('the form asks for no card, says where it leads, and may lead there alone',
   expect(policy).toContain(`form-action 'self' ${stripe.fake.url};`);
 });
 
-test('paid at Stripe and back at once: the buyer is sent on, before any webhook', async () => {
+test('a buyer who paid at Stripe and is back at once is sent on, before any webhook', async () => {
   const opened = await checkout();
   const { page, visitor } = await leave(opened);
   expect(page).toStartWith(`${stripe.fake.url}/c/pay/cs_test_`);
@@ -128,7 +128,7 @@ test('paid at Stripe and back at once: the buyer is sent on, before any webhook'
   expect(await chargesOf(opened)).toEqual(['succeeded']);
 });
 
-test('back after it was settled: sent on all the same', async () => {
+test('a buyer who is back after the payment was settled is sent on', async () => {
   const opened = await checkout();
   const { page, visitor } = await leave(opened);
   await pays(page, GOOD);
@@ -137,7 +137,7 @@ test('back after it was settled: sent on all the same', async () => {
   expect((await visitor.get(opened.url)).location).toBe(thanks(opened));
 });
 
-test('back while a webhook is followed: the page shows what that learns', async () => {
+test('a buyer who is back while a webhook is processed sees its outcome on the page', async () => {
   const opened = await checkout();
   const { page, visitor } = await leave(opened);
   await pays(page, GOOD);
@@ -152,7 +152,7 @@ test('back while a webhook is followed: the page shows what that learns', async 
   await following;
 });
 
-test('a buyer who pays and closes the tab has paid', async () => {
+test('a buyer who pays at Stripe and closes the tab has paid', async () => {
   const opened = await checkout();
   const { page } = await leave(opened);
   await pays(page, NUMBERS.challenge);
@@ -161,7 +161,7 @@ test('a buyer who pays and closes the tab has paid', async () => {
 });
 
 test(
-  'a buyer who never pays: given up in time, and it can be paid then',
+  'a checkout whose buyer never pays at Stripe is given up in time, and can be paid then',
   over({ alone: true, actorsMax: 1 }, async () => {
     const opened = await checkout();
     const { page, visitor } = await leave(opened);
@@ -207,8 +207,8 @@ test(
   }),
 );
 
-describe('back without having paid', () => {
-  test('the buyer goes on at the same page of Stripe', async () => {
+describe('a buyer back from Stripe without having paid', () => {
+  test('goes on at the same page of Stripe', async () => {
     const opened = await checkout({ cancel_url: `${SHOP}/cart` });
     const { page, visitor } = await leave(opened);
     const back = await visitor.get(opened.url);
@@ -221,7 +221,7 @@ describe('back without having paid', () => {
     expect((await visitor.get(opened.url)).location).toBe(thanks(opened));
   });
 
-  test('the buyer changes the order, and pays that alone', async () => {
+  test('may change the order, and pays that alone', async () => {
     const opened = await checkout({ prices: [EUROS, { amount: '50', currency: 'USD' }] });
     const { page, visitor } = await leave(opened);
     await giveUp(opened, visitor);
@@ -237,7 +237,7 @@ describe('back without having paid', () => {
     expect(await chargesOf(opened)).toEqual(['succeeded']);
   });
 
-  test('declined there, then given up: the form says why', async () => {
+  test('sees why, where the card was declined there and the attempt given up', async () => {
     const opened = await checkout();
     const { page, visitor } = await leave(opened);
     expect(await pays(page, DECLINED)).toBe('declined');
@@ -254,7 +254,7 @@ describe('back without having paid', () => {
     expect(await chargesOf(opened)).toEqual([]);
   });
 
-  test('declined there, then another card: paid', async () => {
+  test('pays with another card after one was declined there', async () => {
     const opened = await checkout();
     const { page, visitor } = await leave(opened);
     expect(await pays(page, DECLINED)).toBe('declined');
@@ -264,7 +264,7 @@ describe('back without having paid', () => {
   });
 });
 
-describe('two tabs', () => {
+describe('two tabs of one checkout', () => {
   test('that pay at the same moment have one page of Stripe', async () => {
     const opened = await checkout();
     const visitors = [new Visitor(), new Visitor(), new Visitor()];
@@ -456,7 +456,7 @@ test(
   }),
 );
 
-test('Stripe does not answer: the page waits, then it is open again, and nothing is charged', async () => {
+test('a checkout whose redirect gets no answer from Stripe waits, opens again, and charges nothing', async () => {
   const opened = await checkout();
   stripe.fake.next({ method: 'POST', path: /\/checkout\/sessions$/ }, 'lose_answer');
   const visitor = new Visitor();

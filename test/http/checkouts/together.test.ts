@@ -32,14 +32,14 @@ const times = (count: number, task: (nth: number) => Promise<Reply>): Promise<Re
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status);
 const open = (body: object = {}, key?: string) => checkout(server, { product_id, ...body }, key);
 
-test('what comes while some are opened shares a statement', async () => {
+test('checkouts that arrive while others are opened share one statement', async () => {
   expect(statuses(await times(ROOM, () => open()))).toEqual(Array(ROOM).fill(201));
   const [row] = await server.sql<{ statements: number }[]>`
     select count(distinct xmin::text)::int as statements from checkouts`;
   expect(row!.statements).toBeLessThan(ROOM);
 });
 
-test('one that cannot be written fails alone', async () => {
+test('a checkout that cannot be written fails alone, beside others of its batch', async () => {
   const replies = await times(9, (nth) =>
     open({ customer_name: nth % 4 === 3 ? 'refused' : 'taken' }, `alone-${nth}`),
   );
@@ -49,7 +49,7 @@ test('one that cannot be written fails alone', async () => {
   expect((await open({}, 'alone-3')).status).toBe(201);
 });
 
-test('each is refused for its own reason, and the others are opened', async () => {
+test('each refused checkout of a batch has its own reason, and the others are opened', async () => {
   const replies = await Promise.all([
     open(),
     open({ product_id: '01890000-0000-7000-8000-000000000000' }),
@@ -62,7 +62,7 @@ test('each is refused for its own reason, and the others are opened', async () =
   expect((await open({}, 'once')).text).toBe(replies[4].text);
 });
 
-test('a refusal for want of room is kept under its key, and a checkout under its own', async () => {
+test('a checkout refused at the limit keeps the refusal under its key, an opened one itself', async () => {
   const replies = await times(2 * ROOM, (nth) => open({}, `room-${nth}`));
   expect(statuses(replies).toSorted((a, b) => a - b)).toEqual([
     ...Array(ROOM).fill(201),
@@ -74,7 +74,7 @@ test('a refusal for want of room is kept under its key, and a checkout under its
   expect((await open()).status).toBe(201);
 });
 
-test('room that was left by the clock is found, and a bound that was lowered holds', async () => {
+test('a limit on open checkouts counts none that have expired, and follows when it is lowered', async () => {
   await times(ROOM, () => open());
   expect((await open()).status).toBe(409);
   await server.sql`
@@ -86,7 +86,7 @@ test('room that was left by the clock is found, and a bound that was lowered hol
   expect((await open()).status).toBe(409);
 });
 
-test('where the database cancels the statement, all are told to try again, and none is open', async () => {
+test('checkouts whose statement the database cancels are told to try again, and none is open', async () => {
   const replies = await server.sql.begin(async (sql) => {
     await sql`lock table checkouts in access exclusive mode`;
     const asked = times(5, (nth) => open({}, `again-${nth}`));
@@ -100,7 +100,7 @@ test('where the database cancels the statement, all are told to try again, and n
   expect(statuses(again)).toEqual(Array(5).fill(201));
 });
 
-test('a customer and an organisation that somebody is changing are not waited for', async () => {
+test('opening a checkout does not wait for a customer or organisation that is being changed', async () => {
   const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
   const made = await server.call('POST', '/customers', { body: { name: 'Ada' } });
   const id = made.json.id as string;

@@ -21,12 +21,12 @@ test.each([
   ['https://a.example/{OTHER}',                           `https://a.example/%7BOTHER%7D?${OURS}`],
   ['https://bücher.example/ü?ü=ü',                        `https://xn--bcher-kva.example/%C3%BC?%C3%BC=%C3%BC&${OURS}`],
   ['http://localhost:5173/',                              `http://localhost:5173/?${OURS}`],
-])('%s', (successUrl, goesTo) => {
+])("the success_url %s gets the checkout's id added", (successUrl, goesTo) => {
   expect(redirectUrlIssue(successUrl, { loopback: true })).toBeNull();
   expect(paidUrl(successUrl, { id: ID, token: TOKEN })).toBe(goesTo);
 });
 
-test('whatever is accepted leads to an https address that a header can carry', () => {
+test('every accepted success_url leads to an https address that fits a header', () => {
   const parts = fc.constantFrom(
     'https:',
     'http:',

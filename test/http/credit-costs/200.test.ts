@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('POST makes a pool: as it was said, with 9 decimals', async () => {
+test('POST makes a credit pool as sent, with costs of 9 decimals', async () => {
   await make(server, 'chat', { scale: 6 });
   await make(server, 'image', { scale: 0, aggregation: 'count' });
   const credit_costs = [cost('image', '12'), cost('chat', '0.050')];
@@ -28,14 +28,14 @@ test('POST makes a pool: as it was said, with 9 decimals', async () => {
   ]);
 });
 
-test('the finest and the dearest cost', async () => {
+test('a credit pool takes the finest and the highest cost', async () => {
   await make(server, 'fine', { scale: 0 });
   await make(server, 'coarse', { scale: 9 });
   const costs = [cost('fine', '0.000000001'), cost('coarse', '999999999999999')];
   expect((await make(server, 'wide', { credit_costs: costs })).credit_costs).toEqual(costs);
 });
 
-test('PATCH: another list is there from now on, the same one is none', async () => {
+test("PATCH of a credit pool's costs holds from now on, and the same costs change nothing", async () => {
   await features(server, 'a', 'b');
   await make(server, 'pool', { credit_costs: [cost('a', '2'), cost('b')] });
   const at = new Date(Date.now() + 40 * 86_400_000);
@@ -69,7 +69,7 @@ test('PATCH: another list is there from now on, the same one is none', async () 
   expect(third).toBeGreaterThanOrEqual(second!);
 });
 
-test('a plain meter becomes a pool from now on; an empty list makes none', async () => {
+test('PATCH turns a plain meter into a credit pool, and an empty list turns it back', async () => {
   await features(server, 'c');
   await make(server, 'later', { scale: 2, credit_costs: [] });
   await make(server, 'peak', { aggregation: 'max' });
@@ -85,7 +85,7 @@ test('a plain meter becomes a pool from now on; an empty list makes none', async
   expect(list!.since.getTime()).toBeGreaterThan(0);
 });
 
-test('PUT makes one, changes its list, and changes nothing', async () => {
+test('PUT makes a credit pool, changes its costs, then changes nothing', async () => {
   await features(server, 'd');
   const put = (body: object) => server.call('PUT', '/meters/put', { body });
   const made = await put({ credit_costs: [cost('d')] });
@@ -100,7 +100,7 @@ test('PUT makes one, changes its list, and changes nothing', async () => {
   expect(await listsOf(server, 'put')).toHaveLength(2);
 });
 
-test('under its key a pool is made once, and a refused list stays refused', async () => {
+test('an Idempotency-Key makes a credit pool once, and a refused list stays refused', async () => {
   await features(server, 'e');
   const headers = { 'idempotency-key': 'pool' };
   const body = { slug: 'keyed', credit_costs: [cost('e')] };
@@ -112,7 +112,7 @@ test('under its key a pool is made once, and a refused list stays refused', asyn
   expect([status, json.error.message]).toEqual([409, 'a meter "keyed" exists']);
 });
 
-test('a deleted pool frees its members, and a member can be deleted then', async () => {
+test('deleting a credit pool frees its members, which can be deleted then', async () => {
   await features(server, 'f', 'g');
   await make(server, 'gone', { credit_costs: [cost('f'), cost('g')] });
   await patch(server, 'gone', [cost('f')]);
@@ -121,7 +121,7 @@ test('a deleted pool frees its members, and a member can be deleted then', async
   expect((await server.call('DELETE', '/meters/g')).status).toBe(204);
 });
 
-test('archiving a pool or a member leaves the list', async () => {
+test('archiving a credit pool or a member leaves its list', async () => {
   await features(server, 'h');
   const { credit_costs } = await make(server, 'old', { credit_costs: [cost('h')] });
   for (const slug of ['h', 'old']) {

@@ -47,7 +47,7 @@ const LISTS: [string, unknown, string][] = [
   ['a meter of unique',              [cost('unique')],                              'credit_costs.0.feature_key'],
 ];
 
-test.each(LISTS)('%s', async (_what, credit_costs, at) => {
+test.each(LISTS)('credit_costs with %s are 400', async (_what, credit_costs, at) => {
   const body = { credit_costs };
   for (const reply of [
     await server.call('PATCH', '/meters/pool', { body }),
@@ -65,7 +65,7 @@ const NEW = LISTS.map(([what, list, at]) => {
   return [what, JSON.parse(text), at] as const;
 }).filter(([what]) => what !== 'a feature twice');
 
-test.each(NEW)('a new pool: %s', async (_what, credit_costs, at) => {
+test.each(NEW)('POST of a credit pool with %s is 400', async (_what, credit_costs, at) => {
   const made = await post(server, 'new', { scale: 6, credit_costs });
   const put = await server.call('PUT', '/meters/new', { body: { scale: 6, credit_costs } });
   for (const reply of [made, put]) {
@@ -75,7 +75,7 @@ test.each(NEW)('a new pool: %s', async (_what, credit_costs, at) => {
   expect((await server.call('GET', '/meters/new')).status).toBe(404);
 });
 
-test('all that is wrong with a list is said at once', async () => {
+test('all issues of a list of credit_costs are listed at once', async () => {
   const reply = await patch(server, 'pool', [cost('max'), cost('b', '0'), cost('taken')]);
   expect(pathsOf(reply)).toEqual([
     'credit_costs.0.feature_key',
@@ -84,21 +84,24 @@ test('all that is wrong with a list is said at once', async () => {
   ]);
 });
 
-test.each(['count', 'max', 'last'])('a pool that is a %s', async (aggregation) => {
+test.each(['count', 'max', 'last'])('a %s cannot be a credit pool', async (aggregation) => {
   const reply = await post(server, 'counted', { aggregation, credit_costs: [cost('b')] });
   expect([reply.status, pathsOf(reply)]).toEqual([400, ['credit_costs']]);
   expect((await server.call('GET', '/meters/counted')).status).toBe(404);
 });
 
-test.each(['taken', 'former'])('a member that would be a pool: %s', async (slug) => {
-  const reply = await patch(server, slug, [cost('b')]);
-  expect([reply.status, pathsOf(reply)]).toEqual([400, ['credit_costs']]);
-  expect(reply.json.error.message).toBe(
-    'credit_costs cannot be of a feature that "other" pays for',
-  );
-});
+test.each(['taken', 'former'])(
+  'a member of another credit pool, now or once, cannot become a pool: %s',
+  async (slug) => {
+    const reply = await patch(server, slug, [cost('b')]);
+    expect([reply.status, pathsOf(reply)]).toEqual([400, ['credit_costs']]);
+    expect(reply.json.error.message).toBe(
+      'credit_costs cannot be of a feature that "other" pays for',
+    );
+  },
+);
 
-test('a pool stays one without a list: it is no member', async () => {
+test('a credit pool whose list is empty still cannot be a member', async () => {
   await make(server, 'emptied', { credit_costs: [cost('fine')] });
   await patch(server, 'emptied', []);
   expect(pathsOf(await patch(server, 'pool', [cost('emptied')]))).toEqual([
@@ -106,7 +109,7 @@ test('a pool stays one without a list: it is no member', async () => {
   ]);
 });
 
-test('of two that would pay for each other at once, one does', async () => {
+test('of two credit pools that would pay for each other at once, one does', async () => {
   for (let round = 0; round < 5; round += 1) {
     const [one, other] = [`x${round}`, `y${round}`];
     await features(server, one, other);
@@ -118,7 +121,7 @@ test('of two that would pay for each other at once, one does', async () => {
   }
 });
 
-test('of many pools that would have one member at once, one has it', async () => {
+test('of many credit pools that take one member at once, one has it', async () => {
   await features(server, 'wanted');
   const replies = await Promise.all(
     Array.from({ length: 8 }, (_, n) => post(server, `p${n}`, { credit_costs: [cost('wanted')] })),

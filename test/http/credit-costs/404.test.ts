@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 // prettier-ignore
 test.each(['nothing', 'Nothing', "' or 1=1--", 'archived', 'deleted', 'theirs', 'live'])(
-  'feature %j', async (feature_key) => {
+  'credit_costs of the feature %j are 404', async (feature_key) => {
     const list = [cost(feature_key)];
     for (const { status, json } of [
       await post(server, 'new', { credit_costs: list }),
@@ -36,7 +36,7 @@ test.each(['nothing', 'Nothing', "' or 1=1--", 'archived', 'deleted', 'theirs', 
   },
 );
 
-test('a feature under a key may be there with the next call', async () => {
+test('a 404 for a feature in credit_costs is not kept under the key', async () => {
   const headers = { 'idempotency-key': 'soon' };
   const body = { slug: 'keyed', credit_costs: [cost('soon')] };
   expect((await server.call('POST', '/meters', { body, headers })).status).toBe(404);

@@ -41,7 +41,7 @@ function expectConflict({ status, json }: Reply, message: string): void {
 const resets = (slug: string) =>
   `a pool of credits and its members are given with the same reset_interval: "${slug}" has another`;
 
-test('a member with another reset than the pool, from either side', async () => {
+test("a member whose reset differs from its credit pool's is 409, from either side", async () => {
   const one = await pool();
   expect((await give(one.of, 'month')).status).toBe(201);
   expectConflict(await give(one.member, 'week'), resets(one.of));
@@ -53,7 +53,7 @@ test('a member with another reset than the pool, from either side', async () => 
   expect((await give(other.of, 'day')).status).toBe(201);
 });
 
-test('within one product, also by its default', async () => {
+test('a member and its credit pool with different resets in one product are 409, by default too', async () => {
   const { of, member } = await pool();
   const product = await makeProduct(server, [{ interval: 'year' }]);
   const body = { feature_key: of, limit: 5 };
@@ -62,7 +62,7 @@ test('within one product, also by its default', async () => {
   expect((await give(member, 'year', product)).status).toBe(201);
 });
 
-test('what is detached is in no way any more', async () => {
+test("a detached entitlement does not conflict with a credit pool's reset", async () => {
   const { of, member } = await pool();
   const product = await makeProduct(server);
   const { json } = await give(of, 'month', product);
@@ -70,7 +70,7 @@ test('what is detached is in no way any more', async () => {
   expect((await give(member, 'week')).status).toBe(201);
 });
 
-test('a list with a feature that is given with another reset', async () => {
+test('credit_costs with a feature that a product gives with another reset are 409', async () => {
   await features(server, 'weekly', 'monthly');
   await make(server, 'monthly-pool', { scale: 9 });
   for (const [slug, reset] of [
@@ -86,7 +86,7 @@ test('a list with a feature that is given with another reset', async () => {
   expect((await patch(server, 'monthly-pool', [cost('monthly')])).status).toBe(200);
 });
 
-test('usage of a member is not sold, from either side; that of a pool is', async () => {
+test("a usage price of a credit pool's member is 409, from either side; of the pool it is fine", async () => {
   const { of, member, former } = await pool();
   for (const slug of [member, former]) {
     const message = `"${of}" pays for this feature, so the usage price belongs on "${of}"`;
@@ -102,7 +102,7 @@ test('usage of a member is not sold, from either side; that of a pool is', async
   expect((await patch(server, of, [cost(member), cost('sold')])).status).toBe(200);
 });
 
-test('DELETE of a member, of a former one too; and of a pool that is given', async () => {
+test("DELETE of a credit pool's member, even a former one, or of a granted pool is 409", async () => {
   const { of, member, former } = await pool();
   for (const slug of [member, former]) {
     const gone = await server.call('DELETE', `/meters/${slug}`);
@@ -122,7 +122,7 @@ const AT_ONCE: [string, (of: string, member: string) => Promise<Reply>[]][] = [
   ['a member is sold, and gets a pool',       (of, member) => [sell(member), patch(server, of, [cost(member)])]],
 ];
 
-test.each(AT_ONCE)('at once: %s', async (what, calls) => {
+test.each(AT_ONCE)('credit pool calls at once: %s', async (what, calls) => {
   for (let round = 0; round < 5; round += 1) {
     made += 1;
     const [of, member] = [`pool${made}`, `member${made}`];
@@ -135,7 +135,7 @@ test.each(AT_ONCE)('at once: %s', async (what, calls) => {
   }
 });
 
-test('at once: a member gets a pool and is deleted', async () => {
+test("a meter that becomes a credit pool's member while it is deleted is one or the other", async () => {
   for (let round = 0; round < 5; round += 1) {
     made += 1;
     const [of, member] = [`pool${made}`, `member${made}`];
@@ -151,7 +151,7 @@ test('at once: a member gets a pool and is deleted', async () => {
   }
 });
 
-test('a pool that was granted once is not deleted', async () => {
+test('a credit pool that was ever granted is not deleted', async () => {
   made += 1;
   const [of, member] = [`pool${made}`, `member${made}`];
   await features(server, member);
@@ -167,7 +167,7 @@ test('a pool that was granted once is not deleted', async () => {
 });
 
 // Last: no list is left.
-test('more lists than an organisation may have', async () => {
+test('an organisation has no more credit pools than the limit', async () => {
   const { of, member } = await pool();
   const other = await pool();
   await features(server, 'free');

@@ -58,7 +58,7 @@ async function meter(slug: string): Promise<Meter> {
 const rates = (pool: Pool | null) =>
   pool?.costs.map(({ members }) => [...members.values()].map(({ rate }) => rate));
 
-test('a pool is that of itself and of each member that it ever had, with the next call', async () => {
+test('the book of pools has a pool for itself and for each member it ever had, with the next call', async () => {
   await features(server, 'a', 'b', 'c', 'plain');
   const [a, b, c, plain] = await Promise.all(['a', 'b', 'c', 'plain'].map(meter));
   expect(poolOf(a!)).toBeNull();
@@ -94,7 +94,7 @@ test('a pool is that of itself and of each member that it ever had, with the nex
   expect(rates(poolOf(b!))).toHaveLength(3);
 });
 
-test('a deleted pool is gone, and so is that of its members', async () => {
+test('a deleted credit pool leaves the book, and so do its members', async () => {
   await features(server, 'd');
   await make(server, 'brief', { credit_costs: [cost('d')] });
   const [pool, member] = [await meter('brief'), await meter('d')];
@@ -103,7 +103,7 @@ test('a deleted pool is gone, and so is that of its members', async () => {
   expect([poolOf(member), poolOf(pool)]).toEqual([null, null]);
 });
 
-test('what it knows stays while it cannot be read, and it is read again', async () => {
+test('the book of credit pools keeps what it knows while the database fails, and reads it again', async () => {
   await features(server, 'e');
   await make(server, 'kept', { credit_costs: [cost('e')] });
   const member = await meter('e');
@@ -116,7 +116,7 @@ test('what it knows stays while it cannot be read, and it is read again', async 
   expect(reads).toBeGreaterThan(before);
 });
 
-test('a list is read once, and no statement reads all of them', async () => {
+test('the book of credit pools reads each list once, and no statement reads all', async () => {
   await features(server, 'f', 'g');
   await make(server, 'long', { credit_costs: [cost('f')] });
   await server.sql`
@@ -144,7 +144,7 @@ test('a list is read once, and no statement reads all of them', async () => {
   expect(rates(poolOf(member))).toEqual(all);
 });
 
-test('what cannot be read once is not opened', async () => {
+test('a credit pool whose list cannot be read once is not opened', async () => {
   isAway = true;
   expect(await open().then(() => 'opened', String)).toContain('away');
   isAway = false;

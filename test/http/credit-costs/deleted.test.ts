@@ -33,7 +33,7 @@ async function pool() {
   return { of, customer, grant, use };
 }
 
-test('what is being deleted is not granted', async () => {
+test('a credit pool that is being deleted cannot be granted', async () => {
   const { of, customer, grant, use } = await pool();
   // As DELETE does it: it has looked for grants, and has not committed.
   const granting = await server.sql.begin(async (deleting) => {
@@ -54,7 +54,7 @@ test('what is being deleted is not granted', async () => {
   expect(listed.data).toEqual([]);
 });
 
-test('many at once: the books close', async () => {
+test('the books balance after many credit pools are deleted beside grants', async () => {
   for (let n = 0; n < 12; n += 1) {
     const { of, grant, use } = await pool();
     const [gone, ...granted] = await Promise.all([

@@ -13,7 +13,7 @@ const eventsOf = (id: string) => server.sql`
   select type, object_type as "objectType", account_id as "accountId", sequence, at, data, mode
   from events where object_id = ${id} order by sequence`;
 
-test('POST answers 201 with every field', async () => {
+test('POST /customers answers 201 with every field', async () => {
   const reply = await server.call('POST', '/customers', { body: {} });
   expect(reply.status).toBe(201);
   expect(reply.json).toEqual({
@@ -28,7 +28,7 @@ test('POST answers 201 with every field', async () => {
   });
 });
 
-test('POST announces customer.created in the same transaction', async () => {
+test('POST /customers writes customer.created in the same transaction', async () => {
   const made = await create({
     email: 'ada@example.com',
     name: 'Ada',
@@ -53,7 +53,7 @@ test('POST announces customer.created in the same transaction', async () => {
   });
 });
 
-test('GET finds by id and by external id; where an external id is the id of another, the id wins', async () => {
+test('GET finds a customer by id and external id; where one is the id of another, the id wins', async () => {
   const first = await create({ external_customer_id: 'a/b c?é' });
   const shadow = await create({ external_customer_id: first.id });
   expect((await server.call('GET', `/customers/${encodeURIComponent('a/b c?é')}`)).json).toEqual(
@@ -63,13 +63,13 @@ test('GET finds by id and by external id; where an external id is the id of anot
   expect((await server.call('GET', `/customers/${shadow.id}`)).json).toEqual(shadow);
 });
 
-test('an external id that looks like an id is one where no customer has that id', async () => {
+test('an external id that looks like a UUID names its customer where no customer has that id', async () => {
   const id = '01890000-0000-7000-8000-00000000abcd';
   const made = await create({ external_customer_id: id });
   expect((await server.call('GET', `/customers/${id}`)).json).toEqual(made);
 });
 
-test('PATCH announces what changed, in order; what did not change is silent', async () => {
+test('PATCH of a customer writes an event with the changed fields in order, and none without change', async () => {
   const made = await create({ email: 'a@example.com', external_customer_id: 'u_2' });
   const path = '/customers/u_2';
   await server.call('PATCH', path, { body: { email: 'b@example.com', name: 'B' } });
@@ -109,7 +109,7 @@ const ADDRESS = {
   country: 'CH',
 };
 
-test('a billing address is kept as it came, replaced as a whole and cleared', async () => {
+test("a customer's billing address is kept as sent, replaced as a whole and cleared", async () => {
   const { line2: _, state: __, ...given } = ADDRESS;
   const made = await create({ billing_address: given });
   expect(made.billing_address).toEqual(ADDRESS);
@@ -133,7 +133,7 @@ test('a billing address is kept as it came, replaced as a whole and cleared', as
   expect((await server.call('GET', path)).json.billing_address).toBeNull();
 });
 
-test('PATCH announces a billing address that changed, once', async () => {
+test("PATCH of a customer's billing address writes one event", async () => {
   const made = await create({ billing_address: { line1: 'a', country: 'CH' } });
   const patch = (body: object) => server.call('PATCH', `/customers/${made.id}`, { body });
   await patch({ billing_address: { country: 'CH', line1: 'a', city: null } });
@@ -155,7 +155,7 @@ test('PATCH announces a billing address that changed, once', async () => {
   );
 });
 
-test('timestamps of a customer ascend strictly, however fast they come', async () => {
+test("timestamps of a customer's changes ascend strictly, however fast they come", async () => {
   const made = await create({});
   await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -170,7 +170,7 @@ test('timestamps of a customer ascend strictly, however fast they come', async (
   for (const [i, time] of times.entries()) if (i > 0) expect(time).toBeGreaterThan(times[i - 1]);
 });
 
-test('GET lists, newest first, and filters', async () => {
+test('GET /customers lists newest first, and filters', async () => {
   const key = server.other.testKey;
   for (const n of [1, 2, 3]) {
     const body = { external_customer_id: `x${n}`, email: `${n === 2 ? 'b' : 'a'}@example.com` };

@@ -43,7 +43,7 @@ test.each(
   ROUTES.flatMap(([method, path]) =>
     BODIES.map(([what, body, at]) => [method, what, path, body, at] as const),
   ),
-)('%s with %s', async (method, _what, path, body, at) => {
+)('%s of a customer with %s is 400', async (method, _what, path, body, at) => {
   await server.call('POST', '/customers', { body: { external_customer_id: 'known' } });
   const reply = await server.call(method, path, { body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
@@ -53,17 +53,17 @@ test.each(
 });
 
 test.each([['a@example.com'], ['first.last+tag@sub.example.co.uk'], ['ü@bücher.example']])(
-  '%s is an e-mail',
+  "%s is taken as a customer's e-mail",
   async (email) => {
     expect((await server.call('POST', '/customers', { body: { email } })).status).toBe(201);
   },
 );
 
-test('GET with an unknown filter', async () => {
+test('GET /customers with an unknown filter is 400', async () => {
   const reply = await server.call('GET', '/customers?external_id=x');
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['external_id']]);
 });
 
-test('GET with NUL in a filter', async () => {
+test('GET /customers with NUL in a filter is 400', async () => {
   expect((await server.call('GET', '/customers?email=%00')).status).toBe(400);
 });

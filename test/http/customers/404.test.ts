@@ -22,12 +22,12 @@ test.each(
   METHODS.flatMap((method) =>
     REFERENCES.map(([what, reference]) => [method, what, reference] as const),
   ),
-)('%s with %s', async (method, _what, reference) => {
+)('%s of a customer with %s is 404', async (method, _what, reference) => {
   const reply = await server.call(method, `/customers/${reference}`, callOf(method));
   expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
 });
 
-test.each(METHODS)("%s of another organisation's or mode's customer", async (method) => {
+test.each(METHODS)('%s of a customer of another organisation or mode is 404', async (method) => {
   const external = `mine_${method}`;
   const body = { external_customer_id: external };
   const { json } = await server.call('POST', '/customers', { body });

@@ -12,7 +12,7 @@ const CONFLICT = {
   message: 'another customer has this external_customer_id',
 };
 
-test('POST with an external id that is taken, also at once', async () => {
+test('POST /customers with an external id that is taken is 409, also at once', async () => {
   const body = { external_customer_id: 'taken' };
   const replies = await Promise.all(
     Array.from({ length: 8 }, () => server.call('POST', '/customers', { body })),
@@ -26,7 +26,7 @@ test('POST with an external id that is taken, also at once', async () => {
   ).toHaveLength(1);
 });
 
-test('PATCH to an external id that is taken, also at once', async () => {
+test('PATCH to an external id that another customer has is 409, also at once', async () => {
   const made = await Promise.all(
     Array.from({ length: 6 }, () => server.call('POST', '/customers', { body: {} })),
   );
@@ -39,7 +39,7 @@ test('PATCH to an external id that is taken, also at once', async () => {
   expect(replies.find(({ status }) => status === 409)!.json.error).toEqual(CONFLICT);
 });
 
-test('the same external id is free in the other mode and organisation', async () => {
+test('an external id is free in the other mode and in another organisation', async () => {
   for (const key of [
     server.organisation.testKey,
     server.organisation.liveKey,

@@ -17,7 +17,7 @@ const told = (id: string) =>
   server.sql<{ type: string; data: Record<string, unknown> }[]>`
     select type, data from events where account_id = ${id} order by sequence`;
 
-test('makes it, then changes what is given, then changes nothing', async () => {
+test('PUT makes a customer, then changes the given fields, then changes nothing', async () => {
   const body = { email: 'a@example.com', name: 'Ada', metadata: { a: 'b' } };
   const made = await put('one', body);
   expect([made.status, made.json]).toMatchObject([201, { external_customer_id: 'one', ...body }]);
@@ -37,7 +37,7 @@ test('makes it, then changes what is given, then changes nothing', async () => {
   ]);
 });
 
-test('at once: one makes it, the others are the same', async () => {
+test('of many PUTs of one customer at once, one makes it', async () => {
   const replies = await Promise.all(
     Array.from({ length: 12 }, (_, index) => put('at once', { name: `name ${index % 3}` })),
   );
@@ -46,7 +46,7 @@ test('at once: one makes it, the others are the same', async () => {
   expect(new Set(replies.map(({ json }) => json.id)).size).toBe(1);
 });
 
-test('at once with a POST of the same: one of the two makes it', async () => {
+test('of a PUT and a POST of one customer at once, one makes it', async () => {
   const body = { external_customer_id: 'both' };
   const [posted, ...replies] = await Promise.all([
     server.call('POST', '/customers', { body }),
@@ -61,7 +61,7 @@ test('at once with a POST of the same: one of the two makes it', async () => {
 // prettier-ignore
 const NAMES = ['a/b', 'a b', 'a?b#c', 'ä€😀', '100%', '%2F', '..a', "o'hare", 'a+b', 'x'.repeat(255)];
 
-test.each(NAMES)('the name %p', async (name) => {
+test.each(NAMES)('PUT takes %p as an external id', async (name) => {
   const made = await put(name);
   expect([made.status, made.json.external_customer_id]).toEqual([201, name]);
   expect((await put(name)).status).toBe(200);
@@ -69,7 +69,7 @@ test.each(NAMES)('the name %p', async (name) => {
   expect(json.id).toBe(made.json.id);
 });
 
-test('a UUID is the external id, also that of another customer', async () => {
+test('PUT takes a UUID as the external id, even the id of another customer', async () => {
   const other = await put('other');
   const made = await put(other.json.id, { name: 'B' });
   expect([made.status, made.json.external_customer_id]).toEqual([201, other.json.id]);
@@ -89,13 +89,13 @@ const REFUSED: [string, string, unknown, string[]][] = [
   ['an id',                    'x',             { id: 'x' },                    ['id']],
 ];
 
-test.each(REFUSED)('%s is refused', async (_what, name, body, path) => {
+test.each(REFUSED)('PUT of a customer with %s is refused', async (_what, name, body, path) => {
   const { status, json } = await put(name, body);
   expect([status, json.error.issues?.[0].path]).toEqual([400, path]);
   expect((await server.call('GET', '/customers/x')).status).toBe(404);
 });
 
-test('names in another encoding are refused: they would all be one customer', async () => {
+test('PUT refuses external ids in another encoding, which would all be one customer', async () => {
   for (const name of ['andr%E9', 'andr%E8', '%ff', '%ed%a0%80']) {
     const { status, json } = await server.call('PUT', `/customers/${name}`, { body: {} });
     expect([name, status, json.error?.issues]).toEqual([
@@ -106,14 +106,14 @@ test('names in another encoding are refused: they would all be one customer', as
   }
 });
 
-test('an Idempotency-Key has no effect', async () => {
+test('an Idempotency-Key has no effect on PUT of a customer', async () => {
   const headers = { 'idempotency-key': 'k' };
   expect((await put('keyed', { name: 'A' }, { headers })).status).toBe(201);
   const { status, json } = await put('keyed', { name: 'B' }, { headers });
   expect([status, json.name]).toEqual([200, 'B']);
 });
 
-test('is of the mode and organisation of the key', async () => {
+test('PUT makes a customer in the mode and organisation of the key', async () => {
   await put('shared');
   for (const key of [server.organisation.liveKey, server.other.testKey]) {
     expect((await put('shared', {}, { key })).status).toBe(201);

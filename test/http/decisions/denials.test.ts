@@ -31,7 +31,7 @@ async function customerWith(amount: number): Promise<string> {
   return customer;
 }
 
-test('a check: the question, the balance, the time', async () => {
+test('a denied check is a row with its question, balance and time', async () => {
   const customer = await customerWith(10);
   await setting.track(customer, 'api', { value: 7.5 });
   const before = Date.now();
@@ -61,7 +61,7 @@ test('a check: the question, the balance, the time', async () => {
   expect(row!['last_at']).toEqual(row!['at']);
 });
 
-test('what is allowed leaves none', async () => {
+test('an allowed check leaves no row of a denial', async () => {
   const customer = await customerWith(10);
   expect((await setting.check(customer, 'api')).json.allowed).toBe(true);
   expect((await setting.check(customer, 'api', { consume: true })).json.allowed).toBe(true);
@@ -70,7 +70,7 @@ test('what is allowed leaves none', async () => {
   expect(await rowsOf(customer)).toEqual([]);
 });
 
-test('the same no to the same question is one row with a count', async () => {
+test('the same check denied again is one row with a count', async () => {
   const customer = await customerWith(1);
   await setting.server.flush();
   await times(9, (n) => setting.check(customer, 'api', { value: 2 }, withId(`again-${n}`)));
@@ -86,7 +86,7 @@ test('the same no to the same question is one row with a count', async () => {
   expect(rows.filter((row) => row['value'] === 300n)).toHaveLength(1);
 });
 
-test('a consuming check, with a key and without one', async () => {
+test('a denied check that consumes is a row, with a key and without one', async () => {
   const customer = await customerWith(1);
   await setting.check(customer, 'api', { value: 2, consume: true });
   const keyed = { value: 3, consume: true, idempotency_key: 'k-1' };
@@ -109,7 +109,7 @@ test('a consuming check, with a key and without one', async () => {
   expect(third.map((row) => row['transfer_id'])).toEqual([second!['transfer_id']]);
 });
 
-test('a refused track has the request id of its refusal', async () => {
+test('a track that is refused is a row under the request id of the refusal', async () => {
   const customer = await customerWith(1);
   const reply = await setting.track(customer, 'api', { value: 5, overage: 'reject' });
   expect(reply.status).toBe(402);
@@ -118,7 +118,7 @@ test('a refused track has the request id of its refusal', async () => {
   expect(row!['request_ids']).toEqual([reply.headers.get('x-request-id')!]);
 });
 
-test('batches: each no of a call, under its request id', async () => {
+test('a batch of checks is denied: each denied item is a row under the request id of its call', async () => {
   const customer = await customerWith(1);
   const item = { customer_id: customer, feature_key: 'api' };
   const checks = [{ ...item }, { ...item, value: 2 }, { ...item, value: 3 }];
@@ -133,7 +133,7 @@ test('batches: each no of a call, under its request id', async () => {
   ]);
 });
 
-test('where the caller sent no id that can be one, the answer has a new one', async () => {
+test('a denial whose caller sent no valid request id is a row under the id that the answer has', async () => {
   const customer = await customerWith(1);
   const replies = [
     await setting.check(customer, 'api', { value: 2 }),
@@ -150,7 +150,7 @@ test('where the caller sent no id that can be one, the answer has a new one', as
   expect(allowed.headers.get('x-request-id')).toBeNull();
 });
 
-test('a flood of one organisation leaves the others their rows, and is counted', async () => {
+test('a flood of denials of one organisation leaves the others their rows, and is counted', async () => {
   const { server } = setting;
   const key = server.other.testKey;
   await setting.meter('api', {}, { key });
@@ -191,7 +191,7 @@ test('a flood of one organisation leaves the others their rows, and is counted',
   expect(new Set(counts.map(({ featureKey }) => featureKey))).toEqual(new Set(['api']));
 });
 
-test('a customer with many questions leaves the others of its organisation their rows', async () => {
+test('a customer with many denied questions leaves the other customers of its organisation their rows', async () => {
   const [greedy, other] = [await setting.customer(), await setting.customer()];
   await setting.server.flush();
   const checks = Array.from({ length: 400 }, (_, n) => ({

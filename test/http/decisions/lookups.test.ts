@@ -46,7 +46,7 @@ async function nextMillisecond(): Promise<string> {
   return now();
 }
 
-test('by the request id that the caller sent, or that the refusal had', async () => {
+test('GET /decisions finds a denial by the request id of the caller or of the refusal', async () => {
   const customer = await customerWith(1);
   await setting.check(customer, 'api', { value: 2 }, withId('mine-1'));
   const sent = await ask({ request_id: 'mine-1' });
@@ -61,7 +61,7 @@ test('by the request id that the caller sent, or that the refusal had', async ()
   expect(await ask({ request_id: 'mine-2' })).toEqual({ data: [], state: null, object: null });
 });
 
-test('by the request id of a change: what it changed', async () => {
+test('GET /decisions by the request id of a change tells what it changed', async () => {
   const reply = await setting.post('/meters', { slug: 'changed' }, withId('change-1'));
   const told = await ask({ request_id: 'change-1' });
   expect(told).toEqual({
@@ -71,7 +71,7 @@ test('by the request id of a change: what it changed', async () => {
   });
 });
 
-test('by event id: recorded, refused under a key, and of several meters', async () => {
+test('GET /decisions finds an event by its id: recorded, refused under a key, or of several meters', async () => {
   const customer = await customerWith(5);
   const { json } = await setting.track(customer, 'api', { value: 2 });
   const [recorded] = (await ask({ event_id: json.id })).data;
@@ -100,7 +100,7 @@ test('by event id: recorded, refused under a key, and of several meters', async 
   expect(await features(key)).toEqual(['two-a', 'two-b']);
 });
 
-test('by key: of the body and of the header, of this customer alone', async () => {
+test('GET /decisions finds an event by the key of its body or header, of that customer alone', async () => {
   const [one, other] = [await customerWith(1), await customerWith(1)];
   const key = { idempotency_key: 'same' };
   await setting.track(one, 'api', { value: 1, ...key });
@@ -129,7 +129,7 @@ test('by key: of the body and of the header, of this customer alone', async () =
   ]);
 });
 
-test('a repeated refusal is told apart from the first one', async () => {
+test('GET /decisions tells a repeated refusal from the first one', async () => {
   const customer = await customerWith(1);
   const body = { value: 2, overage: 'reject', idempotency_key: 'again' };
   await setting.track(customer, 'api', body);
@@ -143,7 +143,7 @@ test('a repeated refusal is told apart from the first one', async () => {
   expect(data[0]!['event_id']).toBe(data[1]!['event_id']);
 });
 
-test('by time: on both sides of the instant, newest first, and no more than asked for', async () => {
+test('GET /decisions by time lists both sides of the instant, newest first, up to the limit', async () => {
   const customer = await customerWith(3, { external_customer_id: 'timed' });
   for (const value of [1, 2]) await setting.track(customer, 'api', { value });
   await setting.check(customer, 'api', { value: 3 });
@@ -165,7 +165,7 @@ test('by time: on both sides of the instant, newest first, and no more than aske
   });
 });
 
-test('by time, the denials alone, however much was recorded since', async () => {
+test('GET /decisions by time lists the denials alone, however much was recorded since', async () => {
   const customer = await customerWith(3);
   await setting.check(customer, 'api', { value: 4 });
   await setting.track(customer, 'api', { value: 5, overage: 'reject', idempotency_key: 'k' });
@@ -181,7 +181,7 @@ test('by time, the denials alone, however much was recorded since', async () => 
   expect((await ask({ ...query, only: 'denied', feature_key: 'other' })).data).toEqual([]);
 });
 
-test('by time without a decision: what was in force then', async () => {
+test('GET /decisions by time without a decision tells what was in force then', async () => {
   const customer = await customerWith(3);
   const query = { customer_id: customer, feature_key: 'api' };
   const told = await ask({ ...query, at: now() });
@@ -191,7 +191,7 @@ test('by time without a decision: what was in force then', async () => {
   expect(before.state!['grants']).toMatchObject([{ state: 'to_come' }]);
 });
 
-test('a late event counts at its own time', async () => {
+test('GET /decisions shows a late event at its own time', async () => {
   const customer = await customerWith(3);
   const timestamp = new Date(Date.now() - 3_600_000).toISOString();
   const event = { name: 'api', customer_id: customer, value: 2, timestamp };
@@ -201,7 +201,7 @@ test('a late event counts at its own time', async () => {
   expect(Date.parse(data[0]!['decided_at'] as string)).toBeGreaterThan(Date.parse(timestamp));
 });
 
-test('the nearest are found however many there are', async () => {
+test('GET /decisions by time finds the nearest decisions however many there are', async () => {
   const customer = await customerWith(1);
   await times(130, (index) => setting.track(customer, 'api', { value: index + 1 }));
   const { data } = await ask({ customer_id: customer, at: now(), limit: 50 });
@@ -210,14 +210,14 @@ test('the nearest are found however many there are', async () => {
   expect(ats).toEqual(ats.toSorted().toReversed());
 });
 
-test('an id of something else: what it is', async () => {
+test('GET /decisions by the id of something else says what that is', async () => {
   const customer = await customerWith(1);
   expect((await ask({ event_id: customer })).object).toEqual({ type: 'customer', id: customer });
   const unknown = '01890000-0000-7000-8000-000000000000';
   expect(await ask({ event_id: unknown })).toEqual({ data: [], state: null, object: null });
 });
 
-test('another organisation, and another mode, see nothing', async () => {
+test('GET /decisions shows nothing to another organisation or mode', async () => {
   const { server } = setting;
   const customer = await customerWith(1);
   await setting.check(customer, 'api', { value: 2 }, withId('private'));
@@ -254,7 +254,7 @@ test.each([
   [`request_id=${'x'.repeat(129)}`, ['request_id']],
   [`at=2026-11-23T14:03:00Z&customer_id=${CUSTOMER}&limit=51`, ['limit']],
   ['unknown=1', ['unknown']],
-])('refused: %s', async (query, path) => {
+])('GET /decisions?%s is refused', async (query, path) => {
   const reply = await setting.server.call('GET', `/decisions?${query}`);
   expect(refusal(reply)).toEqual(invalidAt(path));
 });

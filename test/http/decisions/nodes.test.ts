@@ -14,7 +14,7 @@ const rowsOf = (customer: string): Promise<Row[]> =>
   nodes.all[0]!.sql<Row[]>`
     select kind, count, node from denials where customer_id = ${customer} order by id`;
 
-test('asked at a node that is not the owner', async () => {
+test('GET /decisions answers at a node that does not own the customer', async () => {
   const [first] = nodes.all;
   await first!.call('POST', '/meters', { body: { slug: 'api' } });
   const { json } = await first!.call('POST', '/customers', { body: {} });
@@ -35,7 +35,7 @@ test('asked at a node that is not the owner', async () => {
   expect(new Set(rows.map(({ node }) => node))).toEqual(new Set([stranger.ledger.number!]));
 });
 
-test('a node that leaves writes what it has', async () => {
+test('a node that shuts down writes the denials that it has', async () => {
   const [first, leaving] = nodes.all;
   const { json } = await first!.call('POST', '/customers', { body: {} });
   const body = { customer_id: json.id, feature_key: 'api' };

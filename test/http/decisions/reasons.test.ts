@@ -38,7 +38,7 @@ async function why(customer: string, feature: string, value = 1): Promise<Json> 
 const inForce = (json: Json): Json[] =>
   (json.state.grants as Json[]).filter(({ state }) => state === 'in_force');
 
-test('insufficient_balance, with something left and with nothing', async () => {
+test('a check is denied with insufficient_balance, with something left and with nothing', async () => {
   const plan = await club.plan({ limit: 10 });
   const subscription = await club.signUp(plan);
   const { customer_id: customer, id } = subscription;
@@ -61,7 +61,7 @@ test('insufficient_balance, with something left and with nothing', async () => {
   ]);
 });
 
-test('not_entitled: nothing was granted, and what was to come', async () => {
+test('a check without a grant, or before it starts, is denied with not_entitled', async () => {
   const { feature } = await club.plan();
   const customer = await club.customer();
   const none = await why(customer, feature);
@@ -79,7 +79,7 @@ test('not_entitled: nothing was granted, and what was to come', async () => {
   expect(soon.state.grants).toMatchObject([{ state: 'to_come', effective_at: later, amount: 5 }]);
 });
 
-test('expired: what it had is over', async () => {
+test('a check after the last grant has ended is denied with expired', async () => {
   const { feature } = await club.plan();
   const customer = await club.customer();
   const expires = new Date((await club.now()) + DAY_MS).toISOString();
@@ -96,7 +96,7 @@ test('expired: what it had is over', async () => {
   ]);
 });
 
-test('subscription_paused, which it still says after the resume', async () => {
+test('a check denied with subscription_paused still reads so after the resume', async () => {
   const plan = await club.plan({ limit: 10 });
   const subscription = await club.signUp(plan);
   const { customer_id: customer, id } = subscription;
@@ -115,7 +115,7 @@ test('subscription_paused, which it still says after the resume', async () => {
   expect(json.state.subscriptions).toMatchObject([{ status: 'paused', status_now: 'active' }]);
 });
 
-test('blocked: dunning', async () => {
+test('a check during dunning is denied with blocked', async () => {
   const plan = await club.plan({ limit: 10, interval: 'year' });
   const subscription = await club.signUp(plan, 'renewalFails');
   await club.advanceTo(Date.parse(subscription.current_period_end) + 14 * DAY_MS);
@@ -126,7 +126,7 @@ test('blocked: dunning', async () => {
   expect(state.grants[0]).toMatchObject({ state: 'in_force', suspended: 'blocked' });
 });
 
-test('spend_cap', async () => {
+test('a check beyond the spend cap is denied with spend_cap', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.05', plan);
   await capped.track(customer, plan, 10);
@@ -138,7 +138,7 @@ test('spend_cap', async () => {
   expect(inForce(json)).toMatchObject([{ is_sold: true }]);
 });
 
-test('what was recorded: within the limit, past it, beyond it by leave, without one', async () => {
+test('a decision on recorded usage says: within the limit, past it, allowed overage, or no limit', async () => {
   const { feature } = await club.plan();
   const told = async (grants: object[], value: number): Promise<unknown[]> => {
     const customer = await club.customer();
@@ -173,7 +173,7 @@ test('what was recorded: within the limit, past it, beyond it by leave, without 
   ]);
 });
 
-test('grants in force are in the order in which they are used up', async () => {
+test('a decision lists the grants in force in their burn order', async () => {
   const { feature } = await club.plan();
   const customer = await club.customer();
   const soon = new Date((await club.now()) + DAY_MS).toISOString();

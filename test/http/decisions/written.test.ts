@@ -76,7 +76,7 @@ async function keptOf({ organisationId }: Denied['tenant']): Promise<Kept> {
   return kept!;
 }
 
-test('the first and the last time, by the clock of the organisation', async () => {
+test("a denial's row has its first and last time, by the clock of the organisation", async () => {
   const { denials, time, close } = open();
   const one = denied(1);
   denials.add(one);
@@ -94,7 +94,7 @@ test('the first and the last time, by the clock of the organisation', async () =
   });
 });
 
-test('written by itself, within a second or so', async () => {
+test('denials are written by themselves, within about a second', async () => {
   const { denials, close } = open();
   const one = denied(1);
   denials.add(one);
@@ -105,7 +105,7 @@ test('written by itself, within a second or so', async () => {
   await close();
 });
 
-test('bounds: rows of a customer, of a tenant and of all; the rest is counted', async () => {
+test('denials are bounded for a customer, a tenant and in all, and the rest is counted', async () => {
   const { denials, close } = open();
   const { tenant, customerId } = denied(0);
   const hundred = Array.from({ length: 100 }, (_, n) => n);
@@ -128,7 +128,7 @@ test('bounds: rows of a customer, of a tenant and of all; the rest is counted', 
   expect(denials.stats).toEqual({ waiting: 0, lost: 0 });
 });
 
-test('features beyond those that are counted are lost, and that is counted', async () => {
+test('denials of features beyond those that are counted are dropped, and their number is counted', async () => {
   const { denials, close } = open();
   const { tenant, customerId } = denied(0);
   for (let n = 0; n < 50; n += 1) {
@@ -140,7 +140,7 @@ test('features beyond those that are counted are lost, and that is counted', asy
   expect(denials.stats.lost).toBe(20);
 });
 
-test('a database that is away and comes back: each denial once', async () => {
+test('denials while the database is away are each written once when it is back', async () => {
   const { denials, close } = open(proxy.url);
   const [before, meanwhile, after] = [denied(1), denied(2), denied(3)];
   denials.add(before);
@@ -159,7 +159,7 @@ test('a database that is away and comes back: each denial once', async () => {
   }
 });
 
-test('a write whose answer was lost counts once', async () => {
+test('denials whose write lost its answer are counted once', async () => {
   const { denials, close } = open(proxy.url);
   const one = denied(1);
   await denials.flush();

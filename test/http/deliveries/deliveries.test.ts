@@ -29,14 +29,14 @@ async function aDelivery() {
   return { endpoint, id: row!['id'] as string };
 }
 
-test('GET reads what the list shows', async () => {
+test('GET of a delivery answers what the list shows', async () => {
   const { endpoint, id } = await aDelivery();
   const list = await server.call('GET', `/webhook-endpoints/${endpoint.id}/deliveries`);
   const one = await get(id);
   expect([one.status, one.json]).toEqual([200, list.json.data[0]]);
 });
 
-test('the history of a deleted endpoint stays', async () => {
+test('GET /deliveries keeps the history of a deleted endpoint', async () => {
   const { endpoint, id } = await aDelivery();
   await settledAs(server, id, 'delivered');
   const before = (await get(id)).json;
@@ -45,7 +45,7 @@ test('the history of a deleted endpoint stays', async () => {
 });
 
 test.each([['delivered'], ['exhausted']] as const)(
-  'POST /retry of one that was %s begins its schedule again',
+  'POST /retry of a delivery that was %s begins its schedule again',
   async (status) => {
     const { endpoint, id } = await aDelivery();
     await settledAs(server, id, status);
@@ -66,7 +66,7 @@ test.each([['delivered'], ['exhausted']] as const)(
   },
 );
 
-test('POST /retry of one that waits makes it due and goes on in its schedule', async () => {
+test('POST /retry of a waiting delivery makes it due and goes on in its schedule', async () => {
   const { endpoint, id } = await aDelivery();
   const first = new Date(Date.now() - 3_600_000);
   await server.sql`
@@ -76,7 +76,7 @@ test('POST /retry of one that waits makes it due and goes on in its schedule', a
   expect(await deliveriesOf(server, endpoint.id)).toMatchObject([{ attempts: 7, firstAt: first }]);
 });
 
-test('POST /retry while it is being sent, or its endpoint is disabled or gone: 409, and nothing changes', async () => {
+test('POST /retry of a delivery being sent, or whose endpoint is disabled or gone, is 409', async () => {
   const flying = await aDelivery();
   await takenByWorker(server, flying.id);
   const disabled = await aDelivery();
@@ -93,7 +93,7 @@ test('POST /retry while it is being sent, or its endpoint is disabled or gone: 4
   }
 });
 
-test("what is not there, or another's: 404", async () => {
+test('a delivery that is unknown, or of another organisation, is 404', async () => {
   const { id, endpoint } = await aDelivery();
   await settledAs(server, id, 'delivered');
   const { json: shared } = await server.call('POST', '/partner/webhook-endpoints', {

@@ -19,7 +19,7 @@ const post = (body: object, headers: Record<string, string> = {}) =>
 const create = async (body: object) => (await post(body)).json;
 const scope = () => ({ organisationId: server.organisation.id, mode: 'test' }) as const;
 
-test('POST answers 201 with every field: a percentage', async () => {
+test('POST of a discount by percentage answers 201 with every field', async () => {
   const reply = await post({ code: 'Spring_25', percent_off: 25 });
   expect(reply.status).toBe(201);
   expect(reply.json).toEqual({
@@ -35,7 +35,7 @@ test('POST answers 201 with every field: a percentage', async () => {
   });
 });
 
-test('POST answers 201 with every field: an amount', async () => {
+test('POST of a discount by amount answers 201 with every field', async () => {
   const body = {
     code: 'LAUNCH',
     amount_off: '1.5',
@@ -54,7 +54,7 @@ test('POST answers 201 with every field: an amount', async () => {
 });
 
 test.each([['100'], ['33.3333'], ['0.0001'], ['12.5'], ['99.9999'], ['0.1']])(
-  '%s percent leaves as it came',
+  'a discount of %s percent is answered as it was sent',
   async (percent) => {
     const raw = `{"code":"P${percent.replace('.', '_')}","percent_off":${percent}}`;
     const reply = await server.call('POST', '/discounts', {
@@ -67,7 +67,7 @@ test.each([['100'], ['33.3333'], ['0.0001'], ['12.5'], ['99.9999'], ['0.1']])(
   },
 );
 
-test('GET lists, newest first, in pages, without the deleted ones', async () => {
+test('GET /discounts lists newest first, in pages, without the deleted ones', async () => {
   const key = server.other.testKey;
   const made: { id: string }[] = [];
   for (const code of ['a', 'b', 'c', 'd']) {
@@ -88,7 +88,7 @@ test('GET lists, newest first, in pages, without the deleted ones', async () => 
   expect(await list('?limit=2&offset=2')).toEqual(['a', false]);
 });
 
-test('a code is found whatever its case, until it is deleted; then it is free', async () => {
+test('a discount code is found whatever its case until it is deleted; then it is free', async () => {
   const made = await create({ code: 'Welcome', percent_off: 10 });
   const find = async (code: string) => (await findDiscountByCode(server.sql, scope(), code))?.id;
   for (const code of ['Welcome', 'WELCOME', 'welcome']) expect(await find(code)).toBe(made.id);
@@ -104,7 +104,7 @@ test('a code is found whatever its case, until it is deleted; then it is free', 
   expect(await find('welcome')).toBe(again.id);
 });
 
-test('a code belongs to one organisation and mode', async () => {
+test('a discount code belongs to one organisation and mode', async () => {
   const { organisation, other, sql } = server;
   await create({ code: 'private', percent_off: 10 });
   for (const elsewhere of [
@@ -131,7 +131,7 @@ test('an Idempotency-Key creates one discount, and replays it after it expired',
   ]);
 });
 
-test('no more redemptions than there are, however many come at once; what is released can be had again', async () => {
+test('a discount has no more redemptions than its limit, also at once; released ones are free again', async () => {
   const { id } = await create({ code: 'first-three', percent_off: 10, max_redemptions: 3 });
   const { sql } = server;
   const redeem = () => sql.begin((transaction) => redeemDiscount(transaction, id, Date.now()));

@@ -47,7 +47,7 @@ const BODIES: [string, object, string][] = [
   ['a misspelt field',              { ...TEN, max_uses: 1 },                            'max_uses'],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, at) => {
+test.each(BODIES)('POST of a discount with %s is 400', async (_what, body, at) => {
   const reply = await server.call('POST', '/discounts', { body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
@@ -61,7 +61,7 @@ test.each([
   ['limit=0', 'limit'],
   ['offset=-1', 'offset'],
   ['code=x', 'code'],
-])('GET /discounts?%s', async (query, at) => {
+])('GET /discounts?%s is 400', async (query, at) => {
   const reply = await server.call('GET', `/discounts?${query}`);
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, [at]]);
 });

@@ -16,13 +16,13 @@ test.each([
   ['a code',        'known'],
   ['NUL',           'a%00'],
   ['broken UTF-8',  '%ff'],
-])('DELETE of %s', async (_what, reference) => {
+])('DELETE of a discount by %s is 404', async (_what, reference) => {
   await create('known');
   const reply = await server.call('DELETE', `/discounts/${reference}`);
   expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
 });
 
-test("DELETE of another organisation's or mode's discount, or of a deleted one", async () => {
+test('DELETE of a discount that is deleted, or of another organisation or mode, is 404', async () => {
   const { organisation, other } = server;
   const { id } = await create('mine');
   for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {

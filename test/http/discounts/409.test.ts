@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a code is taken once, whatever its case, also at once', async () => {
+test('a discount code that exists is 409, whatever its case, also at once', async () => {
   const codes = ['Twice', 'TWICE', 'twice', 'tWICE', 'Twice', 'twice'];
   const replies = await Promise.all(
     codes.map((code) => server.call('POST', '/discounts', { body: { code, percent_off: 10 } })),
@@ -20,7 +20,7 @@ test('a code is taken once, whatever its case, also at once', async () => {
   });
 });
 
-test('the same code is free in the other mode and organisation', async () => {
+test('a discount code is free in the other mode and organisation', async () => {
   const { organisation, other } = server;
   for (const key of [organisation.testKey, organisation.liveKey, other.testKey]) {
     const body = { code: 'shared', percent_off: 10 };

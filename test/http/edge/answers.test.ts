@@ -75,26 +75,29 @@ function serve(
 }
 
 for (const how of ['thrown', 'rejected'] as const) {
-  test.each(THROWN)(`${how}: %s`, async (_what, error, status, type, retryAfter) => {
-    const throwing = (): Response => {
-      throw error;
-    };
-    const handler = how === 'thrown' ? throwing : () => Promise.resolve().then(throwing);
-    const { call, lines } = serve(handler);
-    const response = await call('/organisation', 'organisation');
-    const text = await response.text();
-    expect([response.status, JSON.parse(text).error.type]).toEqual([status, type]);
-    expect(text).not.toContain('secret');
-    expect(response.headers.get('retry-after')).toBe(retryAfter);
-    expect(response.headers.get('x-request-id')).toBe('the-request-id');
-    // An error that the client does not see is logged under the request id that it gets; what is no
-    // error is logged as such.
-    expect(lines[0]).toContain(error instanceof Error ? 'secret' : 'not an Error');
-    expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
-  });
+  test.each(THROWN)(
+    `${how}: %s is answered by its status`,
+    async (_what, error, status, type, retryAfter) => {
+      const throwing = (): Response => {
+        throw error;
+      };
+      const handler = how === 'thrown' ? throwing : () => Promise.resolve().then(throwing);
+      const { call, lines } = serve(handler);
+      const response = await call('/organisation', 'organisation');
+      const text = await response.text();
+      expect([response.status, JSON.parse(text).error.type]).toEqual([status, type]);
+      expect(text).not.toContain('secret');
+      expect(response.headers.get('retry-after')).toBe(retryAfter);
+      expect(response.headers.get('x-request-id')).toBe('the-request-id');
+      // An error that the client does not see is logged under the request id that it gets; what is no
+      // error is logged as such.
+      expect(lines[0]).toContain(error instanceof Error ? 'secret' : 'not an Error');
+      expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
+    },
+  );
 }
 
-test('once it leaves each answer ends its connection, and is counted', async () => {
+test('while a node shuts down each answer closes its connection, and is counted', async () => {
   const { call, edge } = serve(() => Response.json({}));
   const connection = async (path: string) =>
     (await call(path, 'organisation')).headers.get('connection');
@@ -106,7 +109,7 @@ test('once it leaves each answer ends its connection, and is counted', async () 
   expect(answered()).toBe(2);
 });
 
-test('what cannot be answered now is one line, ten in a second, and then how many there were', async () => {
+test('requests that cannot be served now log one line, ten a second, then their number', async () => {
   let now = 5000;
   const throwing = (): Response => {
     throw new Unavailable('nobody serves');
@@ -136,7 +139,7 @@ test('what cannot be answered now is one line, ten in a second, and then how man
   ]);
 });
 
-test('while keys cannot be looked up, no caller gets a 401', async () => {
+test('while API keys cannot be looked up, no caller gets a 401', async () => {
   const { call } = serve(
     () => Response.json({}),
     () => {
@@ -156,7 +159,7 @@ const ACCESS: [string, string, number][] = [
   ['/group',        'nobody',       401],
 ];
 
-test.each(ACCESS)('%s with the key of %s: %d', async (path, who, status) => {
+test.each(ACCESS)('%s with the key of %s is answered %d', async (path, who, status) => {
   const { call } = serve(() => Response.json({}));
   const response = await call(path, who);
   expect(response.status).toBe(status);
@@ -164,7 +167,7 @@ test.each(ACCESS)('%s with the key of %s: %d', async (path, who, status) => {
     expect(await response.json()).toEqual(PRINCIPALS['group']);
 });
 
-test('a text that is JSON already is answered as its value is, and shares no header', () => {
+test('a response from JSON text is as one from its value, and shares no header', () => {
   const first = jsonText('{"a":1}');
   expect([...first.headers]).toEqual([...Response.json({ a: 1 }).headers]);
   first.headers.set('x-request-id', 'first');

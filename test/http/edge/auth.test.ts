@@ -32,26 +32,26 @@ const HEADERS: [string, string][] = [
   ['a very long header',        `Bearer svc_test_${'0'.repeat(5000)}`],
 ];
 
-test.each(HEADERS)('%s: 401', async (_what, authorization) => {
+test.each(HEADERS)('a request with %s is a 401', async (_what, authorization) => {
   const reply = await server.call('GET', '/meters', { key: null, headers: { authorization } });
   expect([reply.status, reply.json.error.type]).toEqual([401, 'unauthorized']);
   expect(reply.headers.get('www-authenticate')).toBe('Bearer');
 });
 
-test('the scheme may be written in any case', async () => {
+test('the authorization scheme may be written in any case', async () => {
   const authorization = `bearer ${server.organisation.testKey}`;
   const reply = await server.call('GET', '/meters', { key: null, headers: { authorization } });
   expect(reply.status).toBe(200);
 });
 
-test("a key with another's prefix opens nothing", async () => {
+test("an API key with another key's prefix is a 401", async () => {
   const swapped = server.organisation.testKey.replace('svc_test_', 'svc_live_');
   // Even where the table says that it is that key.
   await server.sql`update api_keys set hash = ${hashKey(swapped)} where hash = ${hashKey(server.other.testKey)}`;
   expect((await server.call('GET', '/meters', { key: swapped })).status).toBe(401);
 });
 
-test('a key that was refused works as soon as it exists', async () => {
+test('an API key that was refused works as soon as it exists', async () => {
   const key = newKey({ kind: 'organisation', mode: 'live' });
   expect((await server.call('GET', '/meters', { key })).status).toBe(401);
   await server.sql`
@@ -64,7 +64,7 @@ test('a key that was refused works as soon as it exists', async () => {
   }
 });
 
-test('a key expires at its time, also while it is cached', async () => {
+test('an API key expires at its time, also while it is cached', async () => {
   const owner = { kind: 'organisation', organisationId: server.organisation.id } as const;
   const expiresAt = Date.now() + 2000;
   const key = await server.sql.begin((sql) =>
@@ -76,7 +76,7 @@ test('a key expires at its time, also while it is cached', async () => {
   expect((await server.call('GET', '/meters', { key })).status).toBe(401);
 });
 
-test('last_used_at follows in a batch', async () => {
+test('last_used_at of API keys is written in batches', async () => {
   const hash = hashKey(server.organisation.liveKey);
   const read = async () =>
     (await server.sql`select last_used_at from api_keys where hash = ${hash}`)[0]!;
@@ -86,7 +86,7 @@ test('last_used_at follows in a batch', async () => {
   expect((await read())['last_used_at'].getTime()).toBeGreaterThan(Date.now() - 5000);
 });
 
-test('no key is ever logged', async () => {
+test('no API key is ever logged', async () => {
   await server.call('GET', `/meters/${server.organisation.testKey}`);
   expect(server.logged.length).toBeGreaterThan(10);
   expect(server.logged.join('')).not.toMatch(/svc_(?:test|live)_\w{10}/);
@@ -136,7 +136,7 @@ const FOUND = {
   expiresAt: null,
 } as const;
 
-test('a known key is answered without a promise and without asking', async () => {
+test('a cached API key is answered without a promise and without a query', async () => {
   const { authenticate, asked } = counting(() => Promise.resolve(FOUND));
   const first = authenticate(`Bearer ${A_KEY}`);
   expect(first).toBeInstanceOf(Promise);
@@ -145,13 +145,13 @@ test('a known key is answered without a promise and without asking', async () =>
   expect(asked()).toBe(1);
 });
 
-test('what is malformed is refused without asking', () => {
+test('a malformed API key is refused without a query', () => {
   const { authenticate, asked } = counting(() => Promise.resolve(FOUND));
   expect(authenticate('Bearer nonsense')).toBeNull();
   expect(asked()).toBe(0);
 });
 
-test('a call of this process acts as whom it was vouched for, until it ends', async () => {
+test('an internal call acts as the key it was vouched for, until it ends', async () => {
   const { authenticate, acting } = counting(() => Promise.resolve(null));
   const member = {
     kind: 'organisation',
@@ -173,7 +173,7 @@ test('a call of this process acts as whom it was vouched for, until it ends', as
   expect(await authenticate(`Bearer ${token}`)).toBeNull();
 });
 
-test('an unknown key is asked for once in a while, and many at once for once', async () => {
+test('an unknown API key is looked up once in a while, and many at once by one query', async () => {
   const { authenticate, asked, advance } = counting(() => Promise.resolve(null));
   const header = `Bearer ${A_KEY}`;
   await Promise.all([authenticate(header), authenticate(header), authenticate(header)]);
@@ -184,7 +184,7 @@ test('an unknown key is asked for once in a while, and many at once for once', a
   expect(asked()).toBe(2);
 });
 
-test('nothing is kept while changes are not heard', async () => {
+test('no API key is cached while notifications are not heard', async () => {
   const { authenticate, asked, changes } = counting(() => Promise.resolve(FOUND));
   changes.trusted = false;
   await authenticate(`Bearer ${A_KEY}`);
@@ -192,7 +192,7 @@ test('nothing is kept while changes are not heard', async () => {
   expect(asked()).toBe(2);
 });
 
-test('a flood of invented keys is turned away before it fills the memory', async () => {
+test('a flood of invented API keys is turned away before it fills the memory', async () => {
   const { authenticate, asked } = counting(() => Promise.withResolvers<null>().promise);
   const headers = Array.from(
     { length: LOOKUPS_MAX + 100 },

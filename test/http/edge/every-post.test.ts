@@ -87,7 +87,7 @@ function toldOf(name: string, { text, json }: Reply): unknown {
   return name === '/events/ingest' ? json.events.map(({ id }: { id: string }) => id) : text;
 }
 
-test('they are all that the document has', async () => {
+test('the table of POST requests has every POST of the OpenAPI document', async () => {
   const { paths } = await club.shop.read('/openapi.json');
   type Operations = { post?: { parameters: { name: string }[] } };
   const keyed = Object.entries(paths as Record<string, Operations>).filter(([, { post }]) =>
@@ -96,31 +96,37 @@ test('they are all that the document has', async () => {
   expect(keyed.map(([path]) => path).sort()).toEqual(Object.keys(EVERY_POST).sort());
 });
 
-test.each(Object.keys(EVERY_POST))('POST %s', (name) => {
-  const { first, again } = calls.get(name)!;
-  expect([first.status < 300, first.text]).toEqual([true, first.text]);
-  expect(first.headers.get('idempotency-replayed')).toBeNull();
-  expect([again.status, toldOf(name, again)]).toEqual([first.status, toldOf(name, first)]);
-  expect(again.headers.get('idempotency-replayed')).toBe('true');
-});
+test.each(Object.keys(EVERY_POST))(
+  'POST %s again under its Idempotency-Key gets the first answer',
+  (name) => {
+    const { first, again } = calls.get(name)!;
+    expect([first.status < 300, first.text]).toEqual([true, first.text]);
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    expect([again.status, toldOf(name, again)]).toEqual([first.status, toldOf(name, first)]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  },
+);
 
-test('of all of them, none has stored a row when it was sent again', () => {
+test('no POST sent again under its Idempotency-Key has stored a row', () => {
   expect(rounds).toHaveLength(2);
   for (const { before, after } of rounds) expect(after).toEqual(before);
 });
 
-test.each(Object.keys(EVERY_POST))('POST %s, both at once', async (name) => {
-  const posted = await EVERY_POST[name]!(club);
-  const key = newKey();
-  const both = await Promise.all([send(posted, key), send(posted, key)]);
-  const [one, two] = both.map((reply) => ({ status: reply.status, told: toldOf(name, reply) }));
-  expect(one?.status).toBeLessThan(300);
-  expect(two).toEqual(one);
-  const replays = both.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
-  expect(replays).toHaveLength(1);
-});
+test.each(Object.keys(EVERY_POST))(
+  'POST %s twice at once under one Idempotency-Key is executed once',
+  async (name) => {
+    const posted = await EVERY_POST[name]!(club);
+    const key = newKey();
+    const both = await Promise.all([send(posted, key), send(posted, key)]);
+    const [one, two] = both.map((reply) => ({ status: reply.status, told: toldOf(name, reply) }));
+    expect(one?.status).toBeLessThan(300);
+    expect(two).toEqual(one);
+    const replays = both.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
+    expect(replays).toHaveLength(1);
+  },
+);
 
-test('where there is nothing to do once, the header means nothing', async () => {
+test('an Idempotency-Key means nothing to a POST that changes nothing', async () => {
   const customer = await club.customer();
   const slug = (await EVERY_POST['/meters']!(club)).body as { slug: string };
   await club.post('/meters', slug);

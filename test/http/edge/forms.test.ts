@@ -83,11 +83,11 @@ const READ: [string, string, object][] = [
   ['markup as it is',    'name=%3Cb%3E',             { name: '<b>' }],
 ];
 
-test.each(READ)('%s', async (_what, body, read) => {
+test.each(READ)('a form body is read: %s', async (_what, body, read) => {
   expect(await post(body)).toEqual({ status: 200, json: read });
 });
 
-test('a media type with parameters', async () => {
+test("a form's media type may have parameters", async () => {
   const reply = await post('name=Ann', { 'content-type': `${FORM_TYPE}; charset=UTF-8` });
   expect(reply.status).toBe(200);
 });
@@ -110,11 +110,14 @@ const REFUSED: [string, string | Buffer, Record<string, string>, number, string,
   ['16 KiB and a byte',    `name=${'x'.repeat(16_380)}`, {},                                 413, 'payload_too_large',       undefined],
 ];
 
-test.each(REFUSED)('refused: %s', async (_what, body, headers, status, type, paths) => {
-  const { status: answered, json } = await post(body, headers);
-  expect([answered, json.error.type]).toEqual([status, type]);
-  expect(json.error.issues?.map(({ path }: { path: string[] }) => path)).toEqual(paths);
-});
+test.each(REFUSED)(
+  'a form body is refused: %s',
+  async (_what, body, headers, status, type, paths) => {
+    const { status: answered, json } = await post(body, headers);
+    expect([answered, json.error.type]).toEqual([status, type]);
+    expect(json.error.issues?.map(({ path }: { path: string[] }) => path)).toEqual(paths);
+  },
+);
 
 // prettier-ignore
 const SENDERS: [string, () => Record<string, string>, number][] = [
@@ -132,18 +135,21 @@ const SENDERS: [string, () => Record<string, string>, number][] = [
   ['a sister site',                 () => ({ origin, 'sec-fetch-site': 'same-site' }),                   403],
 ];
 
-test.each(SENDERS)('sent by %s', async (_who, headers, status) => {
-  const reply = await post('name=Ann', headers());
-  expect(reply.status).toBe(status);
-  if (status === 403) expect(reply.json.error.type).toBe('forbidden');
-});
+test.each(SENDERS)(
+  "a form's origin is checked when it is sent by %s",
+  async (_who, headers, status) => {
+    const reply = await post('name=Ann', headers());
+    expect(reply.status).toBe(status);
+    if (status === 403) expect(reply.json.error.type).toBe('forbidden');
+  },
+);
 
-test('authentication comes before the check of the origin', async () => {
+test('a form is authenticated before its origin is checked', async () => {
   const reply = await post('name=Ann', { origin: 'https://evil.example' }, '/guarded');
   expect(reply.status).toBe(401);
 });
 
-test('the document says that it takes a form', () => {
+test('the OpenAPI document says which operations take a form', () => {
   const [, { detail }] = edge.open(operation, () => new Response());
   const { requestBody, responses } = describe(detail, 'POST', new Components());
   expect(Object.keys(requestBody?.content ?? {})).toEqual([FORM_TYPE]);
@@ -154,7 +160,7 @@ test('the document says that it takes a form', () => {
 
 const json = { 'content-type': 'application/json' };
 
-test('what takes JSON as well reads each by its type', async () => {
+test('an operation that takes a form or JSON reads each by its media type', async () => {
   const program = await post('{"count":1}', json, '/portal/good');
   expect(program).toEqual({ status: 200, json: { principal: PORTAL, body: { count: 1 } } });
   const page = await post('name=Ann', {}, '/portal/good');
@@ -170,14 +176,14 @@ test('what takes JSON as well reads each by its type', async () => {
   ]);
 });
 
-test('there, a form comes from its own page only, and JSON from anywhere', async () => {
+test('an operation that takes both takes a form from its own page only, and JSON from anywhere', async () => {
   const elsewhere = { 'sec-fetch-site': 'cross-site' };
   expect((await post('name=Ann', elsewhere, '/portal/good')).status).toBe(403);
   expect((await post('{"count":1}', { ...json, ...elsewhere }, '/portal/good')).status).toBe(200);
 });
 
 test.each(['{"count":1}', '{"count":', '{}', 'x'.repeat(2_000_000)])(
-  'a portal asks for its token before it looks at the body',
+  'a portal checks its token before it reads the body',
   async (body) => {
     expect((await post(body, json, '/portal/bad')).status).toBe(401);
     expect((await post(body, {}, '/portal/bad')).status).toBe(401);

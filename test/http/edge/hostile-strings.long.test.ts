@@ -6,6 +6,6 @@ import { slowSpot, spotsOf } from './spots.ts';
 
 setDefaultTimeout(180_000);
 
-test.each(listOperations())('$name', (listed) => {
+test.each(listOperations())('no pattern of $name is slow', (listed) => {
   expect(slowSpot(listed, spotsOf(listed))).toBeNull();
 });

@@ -21,7 +21,7 @@ const KINDS = new Map(
   ).toReversed(),
 );
 
-test('every operation of the surface is tried, in no more places than there are schemas', () => {
+test('every operation is tried for slow patterns, in no more places than there are schemas', () => {
   const withStrings = OPERATIONS.filter(({ operation: { body, form } }) => body ?? form);
   expect(withStrings.length).toBeGreaterThan(30);
   const spots = OPERATIONS.flatMap((listed) => spotsOf(listed));
@@ -31,15 +31,15 @@ test('every operation of the surface is tried, in no more places than there are 
 
 test.each(
   [...KINDS.values()].map(({ listed, spot }) => [`${listed.name}: ${spot.where}`, listed, spot]),
-)('%s', (_name, listed, spot) => {
+)('no pattern is slow: %s', (_name, listed, spot) => {
   expect(slowSpot(listed, [spot])).toBeNull();
 });
 
-describe('what is one kind', () => {
+describe('two fields of one kind', () => {
   const kindsIn = (field: TSchema) => placesOf(Type.Object({ a: field })).map(({ kind }) => kind);
   const slug = { pattern: '^[a-z]+$', maxLength: 9 };
 
-  test('what the document says, and the other fields, make no difference', () => {
+  test('differ neither by their description nor by the other fields', () => {
     const one = kindsIn(Type.String(slug));
     expect(kindsIn(Type.String({ ...slug, description: 'x', examples: ['a'] }))).toEqual(one);
     const beside = Type.Object({ a: Type.String(slug), b: Type.Boolean() });
@@ -53,11 +53,11 @@ describe('what is one kind', () => {
     ['a choice with it', Type.Union([Type.String(slug), Type.Null()])],
     ['a number',         Type.Number()],
   ];
-  test.each(OTHERS)('%s does', (_what, field) => {
+  test.each(OTHERS)('differ by %s', (_what, field) => {
     expect(kindsIn(field)[2]).not.toBe(kindsIn(Type.String(slug))[2]);
   });
 
-  test('a pattern that is slow is found', () => {
+  test('a slow pattern is found', () => {
     const field = Type.String({ pattern: 'a{1,1500}b' });
     const body = Type.Object({ fast: Type.String(slug), slow: field });
     const operation = {
@@ -100,13 +100,13 @@ test('no refusal shows a pattern, in any field of any operation', async () => {
   expect([...messages].filter((message) => PATTERN.test(message))).toEqual([]);
 });
 
-describe('what is no schema', () => {
+describe('a pattern outside the schemas is not slow', () => {
   const log = openLog('info', () => undefined);
   test.each(HOSTILE)('a line of the log: %s', (_name, hostile) => {
     expect(timeOf(() => log.info({ err: new Error(hostile) }, hostile))).toBeLessThan(2 * BOUND_MS);
   });
 
-  test.each(HOSTILE)('an address that was forwarded: %s', (_name, hostile) => {
+  test.each(HOSTILE)('a forwarded address: %s', (_name, hostile) => {
     const forwarded = { forwardedFor: `${hostile}, ${hostile}`, hops: 1 };
     expect(timeOf(() => clientAddress('127.0.0.1', forwarded))).toBeLessThan(BOUND_MS);
   });

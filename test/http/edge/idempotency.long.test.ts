@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('of two with one key, one waits 5 s and is told to come back', async () => {
+test('of two calls with one Idempotency-Key, one waits 5 s and is told to come back', async () => {
   const call = { body: { slug: 'slower' }, headers: { 'idempotency-key': 'k' } };
   const send = () => server.call('POST', '/meters', call);
   await server.sql.begin(async (sql) => {

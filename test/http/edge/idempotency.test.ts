@@ -10,7 +10,7 @@ afterAll(() => server.stop());
 const post = (path: string, key: string, call: Call) =>
   server.call('POST', path, { ...call, headers: { 'idempotency-key': key } });
 
-test('the same key gets the same bytes again, and nothing happens twice', async () => {
+test('an Idempotency-Key sent again replays the bytes, and nothing happens twice', async () => {
   const first = await post('/customers', 'k1', { body: { name: 'Ada', email: 'ada@example.com' } });
   // The same value, written differently.
   const again = await post('/customers', 'k1', {
@@ -24,13 +24,13 @@ test('the same key gets the same bytes again, and nothing happens twice', async 
   );
 });
 
-test('the same key with another body is refused', async () => {
+test('an Idempotency-Key with another body is refused', async () => {
   await post('/customers', 'k2', { body: { name: 'A' } });
   const reply = await post('/customers', 'k2', { body: { name: 'B' } });
   expect([reply.status, reply.json.error.type]).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('a refusal of the business is replayed, also when it would succeed now', async () => {
+test('a business refusal is replayed under its Idempotency-Key, even when it would succeed now', async () => {
   await server.call('POST', '/meters', { body: { slug: 'gone' } });
   const first = await post('/meters', 'k3', { body: { slug: 'gone' } });
   await server.call('DELETE', '/meters/gone');
@@ -40,12 +40,12 @@ test('a refusal of the business is replayed, also when it would succeed now', as
   expect(again.headers.get('idempotency-replayed')).toBe('true');
 });
 
-test('a body that did not fit its schema does not use the key up', async () => {
+test('a body that fails its schema does not use up its Idempotency-Key', async () => {
   expect((await post('/customers', 'k4', { body: { nam: 'A' } })).status).toBe(400);
   expect((await post('/customers', 'k4', { body: { name: 'A' } })).status).toBe(201);
 });
 
-test('a key counts for one route, organisation and mode', async () => {
+test('an Idempotency-Key counts for one route, organisation and mode', async () => {
   const { organisation, other } = server;
   expect((await post('/customers', 'k5', { body: {} })).status).toBe(201);
   expect((await post('/meters', 'k5', { body: { slug: 'k5' } })).status).toBe(201);
@@ -55,7 +55,7 @@ test('a key counts for one route, organisation and mode', async () => {
   }
 });
 
-test('of many at once one executes, and all get its answer', async () => {
+test('of many calls at once with one Idempotency-Key one executes, and all get its answer', async () => {
   const body = { external_customer_id: 'storm' };
   const replies = await Promise.all(
     Array.from({ length: 30 }, () => post('/customers', 'k6', { body })),
@@ -66,7 +66,7 @@ test('of many at once one executes, and all get its answer', async () => {
   ).toHaveLength(1);
 });
 
-test('five checkouts at once under one key are one', async () => {
+test('five checkouts at once under one Idempotency-Key are one', async () => {
   const prices = [{ amount: '1.00', currency: 'USD' }];
   const product = (await server.call('POST', '/products', { body: { name: 'P', prices } })).json;
   const body = { product_id: product.id, customer_email: 'ada@example.com' };
@@ -95,7 +95,7 @@ async function whileHeld<T>(task: (release: () => void) => Promise<T>): Promise<
   }
 }
 
-test('while one with the key is being executed, another waits for its answer', async () => {
+test('while a call with an Idempotency-Key executes, another with it waits for its answer', async () => {
   const send = () => post('/meters', 'k7', { body: { slug: 'slow' } });
   const both = await whileHeld(async (release) => {
     const calls = [send(), send()];
@@ -108,7 +108,7 @@ test('while one with the key is being executed, another waits for its answer', a
   expect(both[0]!.text).toBe(both[1]!.text);
 });
 
-test('waiting calls hold no connection, and their number is bounded', async () => {
+test('calls that wait for an Idempotency-Key hold no connection, and their number is bounded', async () => {
   const send = () => post('/meters', 'k7c', { body: { slug: 'slowest' } });
   await whileHeld(async (release) => {
     // More than each node allows to wait.
@@ -123,7 +123,7 @@ test('waiting calls hold no connection, and their number is bounded', async () =
   });
 }, 60_000);
 
-test('a checkout that could not be made may be made under the same key', async () => {
+test('a checkout that could not be made may be made under the same Idempotency-Key', async () => {
   const product = (await server.call('POST', '/products', { body: { name: 'Q' } })).json;
   const body = { product_id: product.id, customer_email: 'ada@example.com' };
   const refused = await post('/checkouts', 'later', { body });
@@ -134,7 +134,7 @@ test('a checkout that could not be made may be made under the same key', async (
   expect([made.status, made.headers.get('idempotency-replayed')]).toEqual([201, null]);
 });
 
-test('what fails leaves no answer behind: the effect and its answer are one transaction', async () => {
+test('a call that fails stores no answer: effect and answer are one transaction', async () => {
   await server.sql`alter table idempotency add constraint broken check (status <> 201) not valid`;
   const body = { external_customer_id: 'rolled-back' };
   const reply = await post('/customers', 'k8', { body });
@@ -144,7 +144,7 @@ test('what fails leaves no answer behind: the effect and its answer are one tran
   expect((await post('/customers', 'k8', { body })).status).toBe(201);
 });
 
-test('nor does it where the transaction fails at its very end', async () => {
+test('a call whose transaction fails at its commit stores no answer', async () => {
   await server.sql`
     create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`;
   await server.sql`

@@ -33,7 +33,7 @@ const REFUSED: [string, string, string][] = [
   ['as many objects',                   `[${'{},'.repeat(40_000)}0]`,            '65536 values'],
 ];
 
-test.each(REFUSED)('refuses %s', (_what, text, why) => {
+test.each(REFUSED)('the JSON parser refuses %s', (_what, text, why) => {
   expect(told(text)).toContain(why);
 });
 
@@ -57,6 +57,6 @@ const ACCEPTED: [string, string][] = [
   ['white space',                        ' { "a" :\n[ 1 , 2 ] } '],
 ];
 
-test.each(ACCEPTED)('accepts %s', (_what, text) => {
+test.each(ACCEPTED)('the JSON parser accepts %s', (_what, text) => {
   expect(JSON.stringify(told(text))).toBe(JSON.stringify(JSON.parse(text)));
 });

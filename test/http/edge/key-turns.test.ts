@@ -11,7 +11,7 @@ const timers = {
   soon: (task: () => void) => queueMicrotask(task),
 };
 
-test('of twenty at once one runs at a time, and another key waits for none of them', async () => {
+test('of twenty calls at once with one key one runs at a time, and another key waits for none', async () => {
   const turns = new KeyTurns({ clock: { monotonic: () => performance.now() }, timers });
   const gates: PromiseWithResolvers<void>[] = [];
   let under = 0;
@@ -74,7 +74,7 @@ class World {
   }
 }
 
-test('one that waits for another is told to come back after 5 s', async () => {
+test('a call that waits for another with its key is told to come back after 5 s', async () => {
   const world = new World();
   const gate = Promise.withResolvers<Response>();
   const first = world.turns.run('tenant', 'key', () => gate.promise);
@@ -84,7 +84,7 @@ test('one that waits for another is told to come back after 5 s', async () => {
   expect(await (await first).text()).toBe('done');
 });
 
-test('so is one whose key another process executes, which it asks again and again', async () => {
+test('a call whose key another process executes, which it polls, is told to come back after 5 s', async () => {
   const world = new World();
   let asked = 0;
   const answer = world.turns.run('tenant', 'key', () => {

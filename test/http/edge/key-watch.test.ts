@@ -50,7 +50,7 @@ function watching({ watchKey }: ReturnType<typeof opened>, id: string) {
   return { ended, stop, times: () => times };
 }
 
-test('a revocation ends it, and nobody else', async () => {
+test('a revocation ends the watch of that API key, and no other', async () => {
   const watch = opened();
   const [id, otherId] = [await makeKey(), await makeKey()];
   const [one, other] = [watching(watch, id), watching(watch, otherId)];
@@ -62,14 +62,14 @@ test('a revocation ends it, and nobody else', async () => {
   other.stop();
 });
 
-test('an expiry ends it, at its time', async () => {
+test('an expiry ends the watch of an API key at its time', async () => {
   const expiresAt = Date.now() + 400;
   const one = watching(opened(), await makeKey(expiresAt));
   await one.ended;
   expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
 });
 
-test('an expiry that is moved forward ends it earlier', async () => {
+test('an expiry that is moved forward ends the watch of an API key earlier', async () => {
   const id = await makeKey(Date.now() + 3_600_000);
   const one = watching(opened(), id);
   await server.sql`
@@ -78,7 +78,7 @@ test('an expiry that is moved forward ends it earlier', async () => {
   await one.ended;
 });
 
-test('a key that ended before it was watched ends it at once', async () => {
+test('an API key that ended before it was watched ends its watch at once', async () => {
   const id = await makeKey();
   await revoke(id);
   await server.untilHeard();
@@ -88,7 +88,7 @@ test('a key that ended before it was watched ends it at once', async () => {
   await watching(watch, ids.next()).ended;
 });
 
-test('a revocation that nothing told of ends it after the connection was cut', async () => {
+test('a revocation without a notification ends the watch once the cut connection is back', async () => {
   const one = watching(opened(), await makeKey());
   const id = await makeKey();
   const other = watching(opened(), id);
@@ -101,7 +101,7 @@ test('a revocation that nothing told of ends it after the connection was cut', a
   one.stop();
 });
 
-test('a thousand watches of a key are one query, and none hears after it was given back', async () => {
+test('a thousand watches of one API key are one query, and none hears after it was released', async () => {
   const watch = opened();
   const id = await makeKey();
   const all = Array.from({ length: 1000 }, () => watching(watch, id));
@@ -112,7 +112,7 @@ test('a thousand watches of a key are one query, and none hears after it was giv
   expect(watch.asked()).toBeLessThanOrEqual(2);
 });
 
-test('a change while the answer is on its way is asked about again', async () => {
+test('a change of an API key while its query is under way is queried again', async () => {
   const changes = { trusted: true, subscribe: () => undefined };
   const answers = [Promise.withResolvers<Map<string, null>>()];
   let subscriber = { changed: (_kind: string, _id: string) => undefined as void };
@@ -135,7 +135,7 @@ test('a change while the answer is on its way is asked about again', async () =>
   await one.ended;
 });
 
-test('a key that cannot be asked about has ended, but not while changes are not heard', async () => {
+test('an API key that cannot be queried ends its watch, but not while notifications are not heard', async () => {
   const changes = { trusted: false, subscribe: () => undefined };
   let asked = 0;
   const findEnds = (): Promise<never> => {

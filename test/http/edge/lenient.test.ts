@@ -26,7 +26,7 @@ const issueOf = ({ json }: Reply) => [
 ];
 const u = { external_customer_id: 'u', feature_key: 'calls' };
 
-test('null for what may be left out is as if it were', async () => {
+test('null for an optional field is as if it were left out', async () => {
   const made = await checkout({
     customer_name: null,
     external_customer_id: null,
@@ -58,13 +58,13 @@ test.each(MEANT)('null for %s is refused', async (_what, path, body, at) => {
   expect([reply.status, issueOf(reply)[0]]).toEqual([400, at]);
 });
 
-test('where null clears a field it does', async () => {
+test('null clears a field where the document says so', async () => {
   const { json } = await post('/customers', { name: 'Ada' });
   const changed = await server.call('PATCH', `/customers/${json.id}`, { body: { name: null } });
   expect([changed.status, changed.json.name]).toEqual([200, null]);
 });
 
-test('a currency in lower case is that currency', async () => {
+test('a currency in lower case is taken as that currency', async () => {
   const made = await checkout({ currency: 'eur' });
   expect([made.status, made.json.currency]).toEqual([201, 'EUR']);
   const unknown = await checkout({ currency: 'xyz' });
@@ -78,7 +78,7 @@ test('a name and a description may be empty', async () => {
   expect([product.status, product.json.description]).toEqual([201, '']);
 });
 
-test('a list of nothing is answered', async () => {
+test('an empty list of items is answered with an empty list', async () => {
   const ingested = await post('/events/ingest', { events: [] });
   expect([ingested.status, ingested.json]).toEqual([
     200,
@@ -96,10 +96,13 @@ const TOLD: [string, string, string, object, string, string][] = [
   ['what is not there',    'PATCH', '/meters/calls', { scal: 3 },         'scal',  'is not a known field'],
   ['nobody',               'POST',  '/track', { feature_key: 'calls' },   'customer_id', 'must be given unless external_customer_id is: exactly one of the two'],
 ];
-test.each(TOLD)('%s is told in words', async (_what, method, path, body, at, message) => {
-  const reply = await server.call(method, path, { body });
-  expect([reply.status, ...issueOf(reply)]).toEqual([400, at, message]);
-});
+test.each(TOLD)(
+  '%s is refused with a message in words',
+  async (_what, method, path, body, at, message) => {
+    const reply = await server.call(method, path, { body });
+    expect([reply.status, ...issueOf(reply)]).toEqual([400, at, message]);
+  },
+);
 
 test('a portal opens over HTTP/1.0 without a Host', async () => {
   const customer = (await post('/customers', {})).json;

@@ -24,7 +24,7 @@ const TAKEN: [string, Record<string, string>][] = [
   ['__proto__',                       JSON.parse('{"__proto__": "v"}')],
 ];
 
-test.each(TAKEN)('%s is taken', async (_what, metadata) => {
+test.each(TAKEN)('metadata with %s is taken', async (_what, metadata) => {
   const { status, json } = await server.call('POST', '/customers', { body: { metadata } });
   expect([status, JSON.stringify(json.metadata)]).toEqual([201, JSON.stringify(metadata)]);
 });
@@ -42,7 +42,10 @@ const REFUSED: [string, unknown, string[], string][] = [
   ['a string',                     'a',                          [],                  'must be an object'],
 ];
 
-test.each(REFUSED)('%s is refused in words', async (_what, metadata, path, message) => {
-  const { status, json } = await server.call('POST', '/customers', { body: { metadata } });
-  expect([status, json.error.issues]).toEqual([400, [{ path: ['metadata', ...path], message }]]);
-});
+test.each(REFUSED)(
+  'metadata with %s is refused with a message in words',
+  async (_what, metadata, path, message) => {
+    const { status, json } = await server.call('POST', '/customers', { body: { metadata } });
+    expect([status, json.error.issues]).toEqual([400, [{ path: ['metadata', ...path], message }]]);
+  },
+);

@@ -52,7 +52,7 @@ const TABLE: [string, Call, number, string, string][] = [
   ['a key header beyond ASCII',  { body: {}, headers: { 'idempotency-key': 'caf\u00e9' } }, 400, 'invalid_request', 'Idempotency-Key'],
 ];
 
-test.each(TABLE)('%s', async (_what, call, status, type, at) => {
+test.each(TABLE)('a request is refused: %s', async (_what, call, status, type, at) => {
   const reply = await server.call('POST', '/customers', call);
   expect([reply.status, reply.json.error.type]).toEqual([status, type]);
   expect(reply.json.error.message).toBeString();
@@ -62,7 +62,7 @@ test.each(TABLE)('%s', async (_what, call, status, type, at) => {
 });
 
 // Authentication comes first: the answer is 401, whatever else is wrong.
-test.each(TABLE)('without a key, %s is a 401', async (_what, call) => {
+test.each(TABLE)('%s without a key is a 401', async (_what, call) => {
   // The test above has consumed the stream.
   const raw = call.raw instanceof ReadableStream ? streamed(BAD) : call.raw;
   const again = raw === undefined ? call : { ...call, raw };
@@ -74,7 +74,7 @@ test.each([
   ['application/json; charset=utf-8'],
   ['application/json;charset=utf-8'],
   ['APPLICATION/JSON'],
-])('%s is JSON', async (type) => {
+])('the media type %s is taken as JSON', async (type) => {
   const reply = await server.call('POST', '/customers', {
     raw: '{}',
     headers: { 'content-type': type },
@@ -82,18 +82,18 @@ test.each([
   expect(reply.status).toBe(201);
 });
 
-test('U+FFFD may be meant', async () => {
+test('U+FFFD in a body is taken', async () => {
   const reply = await server.call('POST', '/customers', { body: { name: 'what \uFFFD is' } });
   expect([reply.status, reply.json.name]).toEqual([201, 'what \uFFFD is']);
 });
 
-test('a body in chunks is as good as another', async () => {
+test('a chunked body is read like any other', async () => {
   const raw = streamed(Buffer.from('{"name":"Zoë"}'));
   const reply = await server.call('POST', '/customers', { raw });
   expect([reply.status, reply.json.name]).toEqual([201, 'Zoë']);
 });
 
-test('all issues are listed, with the way to each, up to 50', async () => {
+test('a refusal lists all issues with their paths, up to 50', async () => {
   const body = { email: 'nobody', name: '', metadata: { a: 1 }, phone: '1' };
   const { json } = await server.call('POST', '/customers', { body });
   expect(json.error.issues.map(({ path }: { path: string[] }) => path.join('/')).sort()).toEqual([
@@ -121,7 +121,7 @@ const PATHS: [string, string, number, string][] = [
   ['GET',      '/customers/',    200, ''],
 ];
 
-test.each(PATHS)('%s %s: %d', async (method, path, status, allow) => {
+test.each(PATHS)('%s %s is answered %d', async (method, path, status, allow) => {
   const reply = await server.call(method, path);
   expect(reply.status).toBe(status);
   expect(reply.headers.get('allow') ?? '').toBe(allow);
@@ -134,7 +134,7 @@ test('HEAD needs a key where GET does, and has no body', async () => {
   expect((await server.call('HEAD', '/meters')).text).toBe('');
 });
 
-test("a caller's request id comes back, on success too; a strange one does not", async () => {
+test("a caller's request id comes back, on success too; an invalid one does not", async () => {
   const headers = { 'x-request-id': 'caller-1' };
   expect((await server.call('GET', '/meters', { headers })).headers.get('x-request-id')).toBe(
     'caller-1',
@@ -147,7 +147,7 @@ test("a caller's request id comes back, on success too; a strange one does not",
   expect(reply.headers.get('x-request-id')).not.toContain('<');
 });
 
-test('a caller that leaves in the middle of a body is no failure of ours', async () => {
+test('a caller that disconnects within its body is not logged as a failure', async () => {
   const { port } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
   const key = server.organisation.testKey;
@@ -168,7 +168,7 @@ test.each([
   ['/health',     200],
   ['/no-route',   404],
   ['/buy-links/', 404],
-])('without a Host header, as health checks come: GET %s answers %i', async (path, status) => {
+])('GET %s without a Host header, as health checks send it, answers %i', async (path, status) => {
   const { port } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);

@@ -46,14 +46,14 @@ const listeners = () => server.sql<{ pid: number }[]>`
   select pid from pg_stat_activity
   where application_name = 'tollhouse changes' and datname = current_database()`;
 
-test('revoked by the admin command in another process', async () => {
+test('an API key revoked by the admin command in another process is a 401', async () => {
   const { id, key } = await makeKnownKey();
   const revoked = await spawnAdmin(['key', 'revoke', id, '--json'], server.databaseUrl);
   expect([revoked.exitCode, JSON.parse(revoked.stdout)]).toEqual([0, { id, revoked: true }]);
   expect(await msUntilRefused(key)).toBeLessThan(WITHIN_MS);
 });
 
-test('revoked right after our listening connection was cut', async () => {
+test('an API key revoked right after the listening connection was cut is a 401', async () => {
   const { id, key } = await makeKnownKey();
   const [before] = await listeners();
   await server.sql`select pg_terminate_backend(${before!.pid})`;
@@ -68,7 +68,7 @@ test('revoked right after our listening connection was cut', async () => {
   expect(await msUntilRefused(nextKey)).toBeLessThan(WITHIN_MS);
 });
 
-test('revoked while our listening connection is silent', async () => {
+test('an API key revoked while the listening connection is silent is a 401', async () => {
   const { id, key } = await makeKnownKey();
   server.proxy.freeze();
   try {
@@ -79,7 +79,7 @@ test('revoked while our listening connection is silent', async () => {
   }
 });
 
-test('an unknown key id is an error', async () => {
+test('revoking an unknown API key by the admin command is an error', async () => {
   const revoked = await spawnAdmin(['key', 'revoke', ids.next()], server.databaseUrl);
   expect([revoked.exitCode, revoked.stderr.trim()]).toEqual([
     1,

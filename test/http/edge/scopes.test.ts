@@ -32,12 +32,12 @@ const TABLE: Readonly<Record<string, readonly Scope[]>> = {
 
 const AUDIT_LOG = ['listAuditLog', 'downloadAuditLog'];
 
-test.each(Object.entries(TABLE))('%s: the owner and %p', (operationId, allowed) => {
+test.each(Object.entries(TABLE))('%s may be called by the owner and %p', (operationId, allowed) => {
   const may = ROLES.filter((role) => mayCall(role, operationId, 'POST'));
   expect(may).toEqual(ROLES.filter((role) => role === 'owner' || allowed.includes(role)));
 });
 
-test('each operation is open to the owner, and reading to all members, but for programs', () => {
+test('every operation is open to the owner, and reads to all members, but for programs', () => {
   for (const { operation, method, access } of listOperations()) {
     const { operationId: name } = operation;
     if (access !== 'organisation' || name === 'streamEvents') continue;
@@ -49,7 +49,7 @@ test('each operation is open to the owner, and reading to all members, but for p
   expect(ROLES.filter((role) => mayCall(role, 'streamEvents', 'GET'))).toEqual([]);
 });
 
-test('owners, admins and keys that read all may read the audit log', () => {
+test('the audit log may be read by owners, admins and keys with the scope read', () => {
   const all = [...ROLES, 'all', 'read', 'metering'] as const;
   for (const name of AUDIT_LOG) {
     const may = all.filter((scope) => mayCall(scope, name, 'GET'));
@@ -57,7 +57,7 @@ test('owners, admins and keys that read all may read the audit log', () => {
   }
 });
 
-test('the operations of the table exist', () => {
+test('every operation of the table of roles exists', () => {
   const names = new Set(listOperations().map(({ operation }) => operation.operationId));
   expect(Object.keys(TABLE).filter((name) => !names.has(name))).toEqual([]);
 });

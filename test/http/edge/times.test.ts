@@ -44,14 +44,14 @@ const BODIES: [string, string, () => string, () => object][] = [
   ['a replay', 'until', () => `/webhook-endpoints/${endpoint}/replay`, () => ({ since })],
 ];
 
-test.each(BODIES)('%s: %s', async (_name, field, path, body) => {
+test.each(BODIES)('a time out of range is refused: %s: %s', async (_name, field, path, body) => {
   const refused = await server.call('POST', path(), { body: { ...body(), [field]: PAST } });
   expect([refused.status, refused.json.error.issues?.[0].path]).toEqual([400, [field]]);
   const taken = await server.call('POST', path(), { body: { ...body(), [field]: LAST } });
   expect(taken.status).toBeLessThan(300);
 });
 
-test.each(['since', 'until'])('a list of events: %s', async (name) => {
+test.each(['since', 'until'])('/events/ingest refuses a time out of range: %s', async (name) => {
   const { status, json } = await server.call('GET', `/events?${name}=${PAST}`);
   expect([status, json.error.issues[0].path]).toEqual([400, [name]]);
 });

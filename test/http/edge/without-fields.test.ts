@@ -17,7 +17,7 @@ const BODILESS = listOperations().filter(
     access !== 'portal',
 );
 
-test('the surface has some', () => {
+test('some operations take a body in which everything may be left out', () => {
   expect(BODILESS.map(({ name }) => name)).toContain('POST /invoices/:id/pay');
   expect(BODILESS.map(({ name }) => name)).toContain('DELETE /meters/:id');
 });
@@ -53,7 +53,7 @@ function keyFor(one: Pick<Listed, 'method' | 'path' | 'access'>): string {
   return changesBothModes(one) ? liveKey : testKey;
 }
 
-test.each(BODILESS)('$name without anything is as before, and so is {}', async (one) => {
+test.each(BODILESS)('$name without a body is as before, and so is {}', async (one) => {
   const key = keyFor(one);
   const at = one.path.replaceAll(/:\w+/g, 'none');
   const nothing = await server.call(one.method, at, { key });

@@ -40,7 +40,7 @@ const BODIES: [string, object, object][] = [
     { feature_key: 'gold', type: 'boolean', limit: null, overage_allowed: false, rollover: null }, PLAIN],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, answer) => {
+test.each(BODIES)('POST of an entitlement with %s', async (_what, body, answer) => {
   const product = await makeProduct(server);
   const { status, json } = await attach(server, product, body);
   expect([status, json]).toEqual([
@@ -77,7 +77,7 @@ const INTERVALS: [string, { interval?: string; interval_count?: number }[], stri
 ];
 
 test.each(INTERVALS)(
-  'without a reset_interval, on a product with %s',
+  'an entitlement without a reset_interval, on a product with %s, resets with its price',
   async (_what, prices, reset) => {
     const product = await makeProduct(server, prices);
     const { json } = await attach(server, product, { feature_key: 'calls', limit: 1 });
@@ -85,7 +85,7 @@ test.each(INTERVALS)(
   },
 );
 
-test('an archived price does not count', async () => {
+test('the default reset_interval of an entitlement follows no archived price', async () => {
   const product = await makeProduct(server, [{ interval: 'year' }, { interval: 'day' }]);
   const { prices } = (await server.call('GET', `/products/${product}`)).json;
   const yearly = prices.find(({ interval }: { interval: string }) => interval === 'year');
@@ -94,7 +94,7 @@ test('an archived price does not count', async () => {
   expect(json.reset_interval).toBe('day');
 });
 
-test('GET lists them in the order in which they were attached, by pages', async () => {
+test("GET lists a product's entitlements in the order in which they were attached, in pages", async () => {
   const product = await makeProduct(server);
   const keys = ['seats', 'calls', 'gold'];
   for (const key of keys) await attach(server, product, { feature_key: key, limit: 1 });
@@ -107,7 +107,7 @@ test('GET lists them in the order in which they were attached, by pages', async 
   expect([keysOf(last), last.has_more]).toEqual([['gold'], false]);
 });
 
-test('DELETE, after which it may be attached again', async () => {
+test('DELETE of an entitlement, after which it may be attached again', async () => {
   const product = await makeProduct(server);
   const { json } = await attach(server, product, { feature_key: 'calls', limit: 1 });
   const path = `/products/${product}/entitlements/${json.id}`;
@@ -119,7 +119,7 @@ test('DELETE, after which it may be attached again', async () => {
   expect([again.status, again.json.id === json.id]).toEqual([201, false]);
 });
 
-test('the same Idempotency-Key attaches it once', async () => {
+test('POST of an entitlement again with its Idempotency-Key attaches it once', async () => {
   const product = await makeProduct(server);
   const body = { feature_key: 'calls', limit: 1 };
   const first = await attach(server, product, body, 'once');
@@ -130,7 +130,7 @@ test('the same Idempotency-Key attaches it once', async () => {
   expect([other.status, other.json.error.type]).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('the ledger gets each with its whole meter, scaled', async () => {
+test('the ledger gets each entitlement with its whole meter, scaled', async () => {
   const product = await makeProduct(server, [{ interval: 'month' }]);
   const rollover = { max: 1.5, expires_after_periods: 2 };
   await attach(server, product, { feature_key: 'hours', limit: '12.5', rollover, priority: 7 });

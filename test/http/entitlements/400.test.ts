@@ -46,7 +46,7 @@ const BODIES: [string, object, string[]][] = [
   ['an unknown field',            { limit: 1, amount: 1 },                              ['amount']],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, at) => {
+test.each(BODIES)('POST of an entitlement with %s is 400', async (_what, body, at) => {
   const reply = await attach(server, product, { feature_key: 'calls', ...body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map(({ path }: { path: string[] }) => path.join('.'));
@@ -54,12 +54,12 @@ test.each(BODIES)('POST with %s', async (_what, body, at) => {
   expect((await listed(server, product)).data).toEqual([]);
 });
 
-test('POST without a feature', async () => {
+test('POST of an entitlement without a feature is 400', async () => {
   const reply = await attach(server, product, { limit: 1 });
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['feature_key']]);
 });
 
-test('GET with a bad page', async () => {
+test('GET of entitlements with an invalid page is 400', async () => {
   const reply = await server.call('GET', `/products/${product}/entitlements?limit=0`);
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['limit']]);
 });

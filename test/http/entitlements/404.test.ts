@@ -11,25 +11,31 @@ afterAll(() => server.stop());
 
 const LIMIT = { feature_key: 'calls', limit: 1 };
 
-test.each([UNKNOWN, 'plan', 'a%00b', "'%20or%201=1--"])('product %s', async (id) => {
-  const path = `/products/${id}/entitlements`;
-  for (const [method, at, body] of [
-    ['POST', path, LIMIT],
-    ['GET', path],
-    ['DELETE', `${path}/${UNKNOWN}`],
-  ] as const) {
-    const { status, json } = await server.call(method, at, body === undefined ? {} : { body });
-    expect([status, json.error.type]).toEqual([404, 'not_found']);
-  }
-});
+test.each([UNKNOWN, 'plan', 'a%00b', "'%20or%201=1--"])(
+  'entitlements of the product %s are 404',
+  async (id) => {
+    const path = `/products/${id}/entitlements`;
+    for (const [method, at, body] of [
+      ['POST', path, LIMIT],
+      ['GET', path],
+      ['DELETE', `${path}/${UNKNOWN}`],
+    ] as const) {
+      const { status, json } = await server.call(method, at, body === undefined ? {} : { body });
+      expect([status, json.error.type]).toEqual([404, 'not_found']);
+    }
+  },
+);
 
-test.each(['nothing', 'Calls', '%00'])('feature %j', async (key) => {
-  const product = await makeProduct(server);
-  const { status, json } = await attach(server, product, { ...LIMIT, feature_key: key });
-  expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such feature' }]);
-});
+test.each(['nothing', 'Calls', '%00'])(
+  'POST of an entitlement to the feature %j is 404',
+  async (key) => {
+    const product = await makeProduct(server);
+    const { status, json } = await attach(server, product, { ...LIMIT, feature_key: key });
+    expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such feature' }]);
+  },
+);
 
-test('an archived meter and a deleted one are no features', async () => {
+test('POST of an entitlement to an archived or deleted meter is 404', async () => {
   const product = await makeProduct(server);
   await makeMeter(server, 'old');
   await server.call('PATCH', '/meters/old', { body: { status: 'archived' } });
@@ -38,7 +44,7 @@ test('an archived meter and a deleted one are no features', async () => {
   expect((await attach(server, product, { ...LIMIT, feature_key: 'old' })).status).toBe(404);
 });
 
-test('a refusal for what was not found is not kept', async () => {
+test('a 404 of POST of an entitlement is not kept under its key', async () => {
   const product = await makeProduct(server);
   const body = { feature_key: 'later', limit: 1 };
   expect((await attach(server, product, body, 'later')).status).toBe(404);
@@ -46,7 +52,7 @@ test('a refusal for what was not found is not kept', async () => {
   expect((await attach(server, product, body, 'later')).status).toBe(201);
 });
 
-test("another organisation's or mode's", async () => {
+test('entitlements of a product of another organisation or mode are 404', async () => {
   const product = await makeProduct(server);
   const { json: mine } = await attach(server, product, LIMIT);
   const path = `/products/${product}/entitlements`;

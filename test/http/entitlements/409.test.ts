@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('the same feature twice, also at once', async () => {
+test('POST of an entitlement that the product has is 409, also at once', async () => {
   const product = await makeProduct(server);
   const feature_key = await makeMeter(server, 'twice');
   const replies = await Promise.all(
@@ -24,7 +24,7 @@ test('the same feature twice, also at once', async () => {
   expect((await listed(server, product)).data).toEqual([made[0]!.json]);
 });
 
-test('more features than a product may give', async () => {
+test('a product has no more entitlements than the limit', async () => {
   const product = await makeProduct(server);
   const { id } = server.organisation;
   await server.sql`
@@ -42,7 +42,7 @@ test('more features than a product may give', async () => {
   expect(data).toHaveLength(ENTITLEMENTS_PER_PRODUCT_MAX);
 });
 
-test('DELETE of a meter while a product gives it', async () => {
+test('DELETE of a meter that a product gives is 409', async () => {
   const product = await makeProduct(server);
   const feature_key = await makeMeter(server, 'given');
   const { json } = await attach(server, product, { feature_key, limit: 1 });

@@ -21,7 +21,7 @@ const create = async (body: object, key = server.organisation.testKey) =>
 const list = async (query: string, key = server.organisation.testKey): Promise<Envelope[]> =>
   (await server.call('GET', `/events?${query}`, { key })).json.data;
 
-test("an event is the contract's envelope, in the list as alone", async () => {
+test("an event has the fields of the contract's envelope, in the list as alone", async () => {
   const customer = await create({ email: 'ada@example.com', external_customer_id: 'u_1' });
   const [event, ...rest] = await list(`object_id=${customer.id}`);
   expect(rest).toEqual([]);
@@ -50,7 +50,7 @@ test("an event is the contract's envelope, in the list as alone", async () => {
   expect([reply.status, reply.json]).toEqual([200, event]);
 });
 
-test("events of the ledger and of records stand in one list, with their type's own fields", async () => {
+test("events of the ledger and of records are in one list, with their own types' fields", async () => {
   const key = server.other.testKey;
   const customer = await create({ external_customer_id: 'u_2' }, key);
   await server.call('POST', '/meters', {
@@ -85,7 +85,7 @@ test("events of the ledger and of records stand in one list, with their type's o
   expect(events[2]!.data).toMatchObject({ featureKey: 'calls', customerId: customer.id });
 });
 
-test('GET lists, newest first, and filters', async () => {
+test('GET /events lists newest first, and filters', async () => {
   const { id } = await create({ name: 'a' });
   for (const name of ['b', 'c']) {
     await server.call('PATCH', `/customers/${id}`, { body: { name } });
@@ -109,7 +109,7 @@ test('GET lists, newest first, and filters', async () => {
   expect(await page(`&since=${zoned}`)).toEqual(['c b', false]);
 });
 
-test('changes at once: the sequence has no gap and timestamps ascend strictly', async () => {
+test('events of changes at once have a sequence without a gap and strictly ascending timestamps', async () => {
   const customers = await Promise.all([create({}), create({}), create({})]);
   await Promise.all(
     Array.from({ length: 60 }, (_, i) => {
@@ -127,7 +127,7 @@ test('changes at once: the sequence has no gap and timestamps ascend strictly', 
   }
 });
 
-test("no field of a type's own takes the place of one that all events have", async () => {
+test('no field of an event type takes the place of one that all events have', async () => {
   const { id } = await create({});
   await server.sql`
     update events set data = data || '{"id": "x", "mode": "live", "timestamp": "x", "sequence": 7, "organizationId": "x"}'

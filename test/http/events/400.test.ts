@@ -26,7 +26,7 @@ const QUERIES: [string, string[]][] = [
   ['type=customer.created&type=customer.updated', ['type']],
 ];
 
-test.each(QUERIES)('GET /events?%s', async (query, at) => {
+test.each(QUERIES)('GET /events?%s is 400', async (query, at) => {
   const reply = await server.call('GET', `/events?${query}`);
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map(({ path }: { path: string[] }) => path);

@@ -14,12 +14,12 @@ const REFERENCES: [string, string][] = [
   ['NUL',            'a%00'],
 ];
 
-test.each(REFERENCES)('GET with %s', async (_what, reference) => {
+test.each(REFERENCES)('GET of an event with %s is 404', async (_what, reference) => {
   const reply = await server.call('GET', `/events/${reference}`);
   expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
 });
 
-test("GET of another organisation's or mode's event", async () => {
+test('GET of an event of another organisation or mode is 404', async () => {
   const { organisation, other } = server;
   const customer = (await server.call('POST', '/customers', { body: {} })).json;
   const [{ id }] = (await server.call('GET', '/events')).json.data;

@@ -58,7 +58,7 @@ const asOf = (envelope: EventEnvelope, text: string): string =>
   text.replace(server.organisation.id, envelope.data.organizationId);
 
 test.each(GOLDEN.map((line) => [JSON.parse(line).type, line]))(
-  '%s: over REST, and at each attempt',
+  '%s has the same bytes over REST and at each delivery attempt',
   async (type, golden) => {
     const { sql } = server;
     const { json: endpoint } = await server.call('POST', '/webhook-endpoints', {
@@ -82,7 +82,7 @@ test.each(GOLDEN.map((line) => [JSON.parse(line).type, line]))(
   },
 );
 
-test('whatever strings and numbers are in it', async () => {
+test('an event has the same bytes over REST and in a delivery, whatever strings and numbers it has', async () => {
   const metadata = {
     2: 'a key that is a number',
     10: 'and one that comes after it',

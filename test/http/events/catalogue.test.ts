@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('it has the 24 types of the contract and ours, each once', () => {
+test('the event catalogue has the 24 types of the contract and ours, each once', () => {
   expect(EVENT_TYPES.slice(24)).toEqual([
     'customer.spend_cap_reached',
     'payment.disputed',
@@ -25,7 +25,7 @@ test('it has the 24 types of the contract and ours, each once', () => {
   expect(Object.keys(EVENT_CATALOGUE).sort()).toEqual([...EVENT_TYPES].sort());
 });
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   let webhooks: Record<string, { post: ReturnType<typeof JSON.parse> }>;
   let page: string;
   let schemas: Record<string, ReturnType<typeof JSON.parse>>;
@@ -41,7 +41,7 @@ describe('the document', () => {
     expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES]);
   });
 
-  test.each([...EVENT_TYPES])('%s: schema, example, page', (type) => {
+  test.each([...EVENT_TYPES])('describes %s: schema, example, page', (type) => {
     const { content } = webhooks[type]!.post.requestBody;
     const { schema: envelope, example } = content['application/json'];
     expect(misfits(example as EventEnvelope)).toEqual([]);
@@ -59,10 +59,10 @@ describe('the document', () => {
   });
 });
 
-describe('a sample', () => {
+describe('a sample event', () => {
   const id = '01976c2e-5f00-7a10-8000-00000000abcd';
 
-  test.each([...EVENT_TYPES])('%s says every field, and names its object', (type) => {
+  test.each([...EVENT_TYPES])('of %s has every field, and names its object', (type) => {
     const { about, fields } = EVENT_CATALOGUE[type];
     const data = sampleData(type, id);
     expect(Object.keys(data).sort()).toEqual(Object.keys(fields).sort());
@@ -71,7 +71,7 @@ describe('a sample', () => {
     if (!named) expect(Object.values(data)).toContain(id);
   });
 
-  test.each([...EVENT_TYPES])('%s fits with `test` beside it', (type) => {
+  test.each([...EVENT_TYPES])('of %s fits its schema with `test` beside it', (type) => {
     const sample = { ...sampleData(type, id), test: true };
     const common = {
       id,

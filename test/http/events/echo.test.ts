@@ -80,7 +80,7 @@ afterAll(() => club.close());
 const isOf = (id: string) => (event: EventEnvelope) =>
   event.data.objectId === id || (event.data as unknown as Json).subscriptionId === id;
 
-test('what the checkout began: as sent with it, whatever the customer is called since', () => {
+test("events of a subscription give back the checkout's metadata, whatever the customer is called since", () => {
   const found = echoes(isOf(began.id));
   expect(typesOf(found)).toEqual([
     'entitlement.granted',
@@ -96,7 +96,7 @@ test('what the checkout began: as sent with it, whatever the customer is called 
   for (const [type, echo] of found) expect([type, echo]).toEqual([type, SENT]);
 });
 
-test('what its allowance runs out of is of it, too; what a grant gave is the customer’s', () => {
+test("entitlement events give back the checkout's metadata, or the customer's for a plain grant", () => {
   const exhausted = echoes(({ type }) => type === 'entitlement.exhausted');
   expect(exhausted.map(([, echo]) => echo)).toContainEqual(SENT);
   expect(exhausted.map(([, echo]) => echo)).toContainEqual(OWN);
@@ -107,14 +107,14 @@ test('what its allowance runs out of is of it, too; what a grant gave is the cus
   expect(granted.map(([, echo]) => echo)).toEqual([OWN]);
 });
 
-test('a subscription by hand gives back its own', () => {
+test('events of a subscription that was made by the API give back its own metadata', () => {
   const found = echoes(isOf(byHand.id));
   expect(typesOf(found)).toContain('invoice.created');
   expect(typesOf(found)).toContain('entitlement.granted');
   for (const [type, echo] of found) expect([type, echo]).toEqual([type, BY_HAND]);
 });
 
-test('what is of the customer, or noted on anything: its own', () => {
+test("events of a customer or an annotation give back the customer's metadata", () => {
   const types = ['tag.', 'custom_field.', 'customer.updated', 'subscription.overdue_changed'];
   const found = echoes(({ type }) => types.some((begin) => type.startsWith(begin)));
   expect(typesOf(found)).toEqual([
@@ -129,7 +129,7 @@ test('what is of the customer, or noted on anything: its own', () => {
   expect(manual).toEqual([['invoice.created', OWN]]);
 });
 
-test('another price of the product: what changed, and what it was before', () => {
+test('the event of a plan change names the new price and the one before', () => {
   const [updated] = told.filter(({ type }) => type === 'subscription.updated');
   expect(updated!.data).toMatchObject({
     amount: '20.00',
@@ -166,6 +166,6 @@ test('the refund of a renewal names the checkout, as its payment did', async () 
   expect(refunded.data).toMatchObject({ paymentId: renewal.id, ...link, ...echo });
 });
 
-test('every event fits its schema', () => {
+test("every event of a subscription's life fits its schema", () => {
   expect(told.flatMap(misfits)).toEqual([]);
 });

@@ -69,7 +69,7 @@ async function expectOrder(objectId: string, count: number): Promise<void> {
 const statuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))];
 
 test(
-  'a customer',
+  'events of a customer are in the order of its changes',
   async () => {
     const { json } = await shop.server.call('POST', '/customers', { body: {} });
     const { id } = json;
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  "a payment's refunds",
+  "events of a payment's refunds are in the order of its changes",
   async () => {
     const { id } = await shop.buy();
     const refund = () => shop.refund(id, { amount: '0.05' });
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  "a meter's grants",
+  "events of a meter's grants are in the order of its changes",
   async () => {
     await shop.server.call('POST', '/meters', { body: { slug: 'calls' } });
     const { json: customer } = await shop.server.call('POST', '/customers', { body: {} });

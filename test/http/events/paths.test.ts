@@ -187,7 +187,7 @@ async function allTold(): Promise<readonly EventEnvelope[]> {
   }
 }
 
-test('every event fits', async () => {
+test('every event of every path fits its schema', async () => {
   await meter();
   await watch();
   await topUp();

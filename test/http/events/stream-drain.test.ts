@@ -8,7 +8,7 @@ import { newPlace } from '../../support/new-place.ts';
 
 setDefaultTimeout(60_000);
 
-test('each ends cleanly, none is opened any more, and they go on at another node', async () => {
+test('a node that shuts down ends its event streams cleanly, and they go on at another node', async () => {
   const first = await startServer({ node: await newPlace() });
   const second = await startServer({ node: await newPlace(), beside: first });
   const { testKey: key } = first.organisation;

@@ -112,7 +112,7 @@ async function reads(): Promise<number> {
   return row!.reads;
 }
 
-test('of one organisation: each event is read once for all', async () => {
+test('many event streams of one organisation read each event once for all', async () => {
   const { id, testKey } = await organisation();
   const before = await memoryMib();
   const crowd = new Crowd(Array.from({ length: READERS }, () => testKey));
@@ -149,7 +149,7 @@ test('of one organisation: each event is read once for all', async () => {
   await crowd.leave();
 });
 
-test('of as many organisations: each has its own, and all are looked at in a few statements', async () => {
+test('event streams of many organisations each get their own events, by a few queries', async () => {
   const tenants: { readonly id: string; readonly testKey: string }[] = [];
   for (let n = 0; n < READERS; n += 1) tenants.push(await organisation());
   const before = await memoryMib();

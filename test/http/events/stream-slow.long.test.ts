@@ -51,7 +51,7 @@ async function stalled(after?: string): Promise<Socket> {
   return socket;
 }
 
-test('it is disconnected, the others miss nothing, and it goes on where it was', async () => {
+test('a slow event stream is disconnected, the others miss nothing, and it resumes where it was', async () => {
   const quick = await StreamReader.open(server.url, { key: key() });
   await quick.begun();
   const slow = await stalled();
@@ -83,7 +83,7 @@ test('it is disconnected, the others miss nothing, and it goes on where it was',
   await Promise.all([quick.close(), again.close()]);
 });
 
-test('one that stalls while it catches up holds no turn of its organisation', async () => {
+test('an event stream that stalls while it catches up blocks no other of its organisation', async () => {
   const socket = await stalled(server.organisation.id);
   const reader = await StreamReader.open(server.url, {
     key: key(),
@@ -96,7 +96,7 @@ test('one that stalls while it catches up holds no turn of its organisation', as
   await until('both are gone', async () => (await metric('event_streams')) === 0);
 });
 
-test('a planned stop does not wait for it', async () => {
+test('a planned shutdown does not wait for a stalled event stream', async () => {
   const socket = await stalled(server.organisation.id);
   const { app } = server;
   await until('pages wait for it', async () => {

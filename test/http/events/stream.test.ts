@@ -63,7 +63,7 @@ async function positioned(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test('it opens at once, and what comes is what GET /events shows, in order', async () => {
+test('an event stream opens at once, and sends what GET /events shows, in order', async () => {
   const reader = await open();
   const { status, headers } = reader.response;
   expect(status).toBe(200);
@@ -82,7 +82,7 @@ test('it opens at once, and what comes is what GET /events shows, in order', asy
   expect(reader.text).toContain(`\n\nid: ${events[0]!.id}\ndata: {`);
 });
 
-test('without a place it begins now: not with what is written and has no position yet', async () => {
+test('an event stream without a position begins now, without events that are written and unnumbered', async () => {
   await customers(2);
   const reader = await open();
   await reader.begun();
@@ -93,7 +93,7 @@ test('without a place it begins now: not with what is written and has no positio
   expect(reader.ids).toEqual(all.slice(-1));
 });
 
-test('after an event it goes on behind it, by header or query; the header counts', async () => {
+test('an event stream after an event resumes behind it, by header or query; the header wins', async () => {
   await customers(4);
   await relayAll(server.sql);
   const all = await positioned();
@@ -111,14 +111,14 @@ test('after an event it goes on behind it, by header or query; the header counts
   }
 });
 
-test("the organisation's own id is before its first event", async () => {
+test("an event stream after the organisation's own id begins at its first event", async () => {
   const reader = await open({ after: server.organisation.id });
   const all = await positioned();
   await reader.has(all.length);
   expect(reader.ids).toEqual(all);
 });
 
-test('after an event that was only just acknowledged', async () => {
+test('an event stream resumes after an event that was only just acknowledged', async () => {
   await customers(2);
   const [written] = (await server.call('GET', '/events?limit=1')).json.data;
   const reader = await open({ after: written.id });
@@ -131,7 +131,7 @@ test('after an event that was only just acknowledged', async () => {
   expect(reader.ids).toEqual(all.slice(all.indexOf(written.id) + 1));
 });
 
-test('a long way behind: pages, and then what is new, joined without gap or repeat', async () => {
+test('an event stream a long way behind catches up in pages without a gap or a repeat', async () => {
   const before = (await positioned()).length;
   await server.sql`
     insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data)
@@ -148,7 +148,7 @@ test('a long way behind: pages, and then what is new, joined without gap or repe
   expect(reader.ids).toEqual((await positioned()).slice(before));
 });
 
-test('neither samples nor what is of another mode or organisation', async () => {
+test('an event stream has neither samples nor events of another mode or organisation', async () => {
   const reader = await open();
   await reader.begun();
   const hook = { url: 'https://example.com', event_types: ['*'] };
@@ -163,7 +163,7 @@ test('neither samples nor what is of another mode or organisation', async () => 
   expect(reader.ids).toEqual((await positioned()).slice(-1));
 });
 
-test('an id that is none of its own is refused', async () => {
+test('an event stream after an id that is no event of the organisation is refused', async () => {
   await customers(1);
   await customers(1, server.organisation.liveKey);
   await customers(1, server.other.testKey);
@@ -194,7 +194,7 @@ test('an id that is none of its own is refused', async () => {
   });
 });
 
-test('an event that is no longer kept, and one that is set aside, are refused', async () => {
+test('an event stream after an event that is archived or set aside is refused', async () => {
   await customers(2);
   const [gone, aside] = (await server.call('GET', '/events?limit=2')).json.data;
   await server.sql`
@@ -206,7 +206,7 @@ test('an event that is no longer kept, and one that is set aside, are refused', 
   for (const { id } of [gone, aside]) expect((await open({ after: id })).response.status).toBe(400);
 });
 
-test('only so many at once, of each mode', async () => {
+test('each mode has at most so many event streams open', async () => {
   const { organisation, other } = server;
   // With several nodes, each has its own.
   const nodes = Number(process.env['TEST_NODES'] ?? 1);
@@ -225,7 +225,7 @@ test('only so many at once, of each mode', async () => {
   });
 });
 
-test('HEAD answers the head, and leaves nothing open', async () => {
+test('HEAD of the event stream answers the headers, and leaves nothing open', async () => {
   const reply = await server.call('HEAD', '/events/stream');
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   expect((await server.call('POST', '/events/stream', { body: {} })).status).toBe(405);
@@ -235,7 +235,7 @@ test('HEAD answers the head, and leaves nothing open', async () => {
   );
 });
 
-test('a caller that leaves at once leaves nothing open', async () => {
+test('an event stream whose caller leaves at once leaves nothing open', async () => {
   for (let n = 0; n < 20; n += 1) {
     const abort = new AbortController();
     const { testKey } = server.organisation;
@@ -249,7 +249,7 @@ test('a caller that leaves at once leaves nothing open', async () => {
   }
 });
 
-test('it ends with its key, revoked or expired, within a second', async () => {
+test("an event stream ends within a second of its key's revocation or expiry", async () => {
   const owner = { kind: 'organisation', organisationId: server.organisation.id } as const;
   const make = async (expiresAt: number | null) => {
     const id = ids.next();
@@ -273,7 +273,7 @@ test('it ends with its key, revoked or expired, within a second', async () => {
   expect(second.isOver).toBe(false);
 });
 
-test('a comment comes within 15 s, and not before 10 s', async () => {
+test('an idle event stream sends a comment within 15 s, and not before 10 s', async () => {
   const begun = async () => {
     const reader = await open();
     await reader.begun();
@@ -291,7 +291,7 @@ test('a comment comes within 15 s, and not before 10 s', async () => {
   expect([first(), second()]).toEqual([':\n\n', ':\n\n']);
 });
 
-test('an id may be in upper case, and an empty header is none', async () => {
+test('an event stream takes its position in upper case, and an empty header as none', async () => {
   const { id } = server.organisation;
   const first = new Set<string | undefined>();
   for (const asked of [
@@ -312,7 +312,7 @@ test('an id may be in upper case, and an empty header is none', async () => {
   await now.close();
 });
 
-test('a refusal names the header where that was refused', async () => {
+test('a refused event stream names the header where that was invalid', async () => {
   const headers = { 'last-event-id': ids.next() };
   const { json } = await server.call('GET', '/events/stream', { headers });
   expect(json.error.issues[0].path).toEqual(['Last-Event-ID']);

@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const scopeOf = (organisationId: string) => ({ organisationId, mode: 'test' as const });
 
-test('GET answers every field', async () => {
+test('GET of an invoice answers every field', async () => {
   const made = await issue(server.sql, scopeOf(server.organisation.id));
   await refund(server.sql, made.id, 250n);
   const reply = await server.call('GET', `/invoices/${made.id}`);
@@ -65,21 +65,24 @@ const CURRENCIES: [string, bigint, string][] = [
   ['CLF',      1n,                     '0.0002'],
 ];
 
-test.each(CURRENCIES)('amounts in %s have its decimals', async (currency, unitAmount, total) => {
-  const line = {
-    type: 'fixed',
-    description: 'x',
-    quantity: 2,
-    unitAmount,
-    period: null,
-  } as const;
-  const scope = scopeOf(server.organisation.id);
-  const { id } = await issue(server.sql, scope, { currency, discountTotal: 0n, lines: [line] });
-  const { json } = await server.call('GET', `/invoices/${id}`);
-  expect([json.total, json.amount_paid, json.lines[0].amount]).toEqual([total, total, total]);
-});
+test.each(CURRENCIES)(
+  "an invoice's amounts in %s have the decimals of the currency",
+  async (currency, unitAmount, total) => {
+    const line = {
+      type: 'fixed',
+      description: 'x',
+      quantity: 2,
+      unitAmount,
+      period: null,
+    } as const;
+    const scope = scopeOf(server.organisation.id);
+    const { id } = await issue(server.sql, scope, { currency, discountTotal: 0n, lines: [line] });
+    const { json } = await server.call('GET', `/invoices/${id}`);
+    expect([json.total, json.amount_paid, json.lines[0].amount]).toEqual([total, total, total]);
+  },
+);
 
-test('GET lists, newest first, and filters', async () => {
+test('GET /invoices lists newest first, and filters', async () => {
   const key = server.other.testKey;
   const scope = scopeOf(server.other.id);
   const [customerId, subscriptionId] = [ids.next(), ids.next()];
@@ -109,7 +112,7 @@ test('GET lists, newest first, and filters', async () => {
   }
 });
 
-test('the document is HTML under a strict policy, byte for byte the same until the invoice changes', async () => {
+test("an invoice's document is HTML under a strict CSP, the same bytes until the invoice changes", async () => {
   const { id } = await issue(server.sql, scopeOf(server.organisation.id));
   const print = () => server.call('GET', `/api/invoices/${id}/pdf`);
   const reply = await print();
@@ -126,7 +129,7 @@ test('the document is HTML under a strict policy, byte for byte the same until t
   expect((await print()).text).not.toBe(reply.text);
 });
 
-test('the document keeps the seller as it was', async () => {
+test("an invoice's document keeps the seller as it was when issued", async () => {
   const { organisation, sql } = server;
   const { id } = await issue(sql, scopeOf(organisation.id));
   await sql`update organisations set name = 'Renamed' where id = ${organisation.id}`;

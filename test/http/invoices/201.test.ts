@@ -30,7 +30,7 @@ const events = async (id: string) => {
   return json.data.toReversed();
 };
 
-test('it is issued, open and due at once, and announced', async () => {
+test('POST of an invoice issues it, open and due at once, and writes its event', async () => {
   const { status, json } = await bill();
   expect(status).toBe(201);
   expect(json).toMatchObject({
@@ -76,7 +76,7 @@ test('it is issued, open and due at once, and announced', async () => {
   });
 });
 
-test('by the id of the customer, in whatever case, with a due date', async () => {
+test('POST of an invoice takes the id of the customer, in whatever case, and a due date', async () => {
   const { json } = await bill({
     external_customer_id: undefined,
     customer_id: customerId.toUpperCase(),
@@ -85,13 +85,13 @@ test('by the id of the customer, in whatever case, with a due date', async () =>
   expect([json.customer_id, json.due_at]).toEqual([customerId, '2099-01-31T10:00:00.000Z']);
 });
 
-test('where there is nothing to pay it is paid', async () => {
+test('POST of an invoice with a total of 0 is paid', async () => {
   const { json } = await bill({ lines: [{ description: 'Gift', unit_amount: '0' }] });
   expect([json.status, json.total, json.amount_due]).toEqual(['paid', '0.00', '0.00']);
   expect(json.paid_at).toBe(json.issued_at);
 });
 
-test('a draft has no number and tells nobody; then it is issued as customer and seller are by then', async () => {
+test('a draft invoice has no number and no event; issued, it has the customer and seller as of then', async () => {
   const { json: draft, status } = await bill({ draft: true });
   expect([status, draft.status, draft.number, draft.issued_at, draft.due_at]).toEqual([
     201,
@@ -117,7 +117,7 @@ test('a draft has no number and tells nobody; then it is issued as customer and 
   expect(await page()).toBe(printed);
 });
 
-test('the same key again is the same invoice; with another body it is refused', async () => {
+test('POST of an invoice again with its key is the same invoice; another body is refused', async () => {
   const headers = { 'idempotency-key': 'bill-1' };
   const first = await bill({}, headers);
   const again = await bill({}, headers);

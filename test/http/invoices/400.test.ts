@@ -20,7 +20,7 @@ const QUERIES: [string, string][] = [
   ['status=paid&status=open', 'status'],
 ];
 
-test.each(QUERIES)('GET /invoices?%s', async (query, at) => {
+test.each(QUERIES)('GET /invoices?%s is 400', async (query, at) => {
   const reply = await server.call('GET', `/invoices?${query}`);
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   expect(reply.json.error.issues.map(({ path }: { path: string[] }) => path)).toEqual([[at]]);
@@ -62,7 +62,7 @@ const BODIES: [string, object, string][] = [
   ['a misspelt field',             { ...BODY, due: '2099-01-01T00:00:00Z' },                     'due'],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, at) => {
+test.each(BODIES)('POST of an invoice with %s is 400', async (_what, body, at) => {
   await server.call('POST', '/customers', { body: { external_customer_id: 'u_1' } });
   const reply = await server.call('POST', '/invoices', { body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);

@@ -18,7 +18,7 @@ const REFERENCES: [string, string][] = [
   ['NUL',            'a%00'],
 ];
 
-test.each(REFERENCES)('%s', async (_what, reference) => {
+test.each(REFERENCES)('an invoice with %s is 404', async (_what, reference) => {
   for (const path of PATHS) {
     const reply = await server.call('GET', path(reference));
     expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
@@ -29,7 +29,7 @@ test.each(REFERENCES)('%s', async (_what, reference) => {
   }
 });
 
-test("another organisation's or mode's invoice", async () => {
+test('an invoice of another organisation or mode is 404', async () => {
   const { organisation, other } = server;
   const { id } = await issue(server.sql, { organisationId: organisation.id, mode: 'test' });
   for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
@@ -42,7 +42,7 @@ test("another organisation's or mode's invoice", async () => {
   for (const path of PATHS) expect((await server.call('GET', path(id))).status).toBe(200);
 });
 
-test("another organisation's or mode's draft is neither issued nor voided", async () => {
+test('a draft invoice of another organisation or mode is neither issued nor voided', async () => {
   const { organisation, other } = server;
   const scope = { organisationId: organisation.id, mode: 'test' } as const;
   const draft = await invoiceThatIs(server.sql, scope, 'draft');
@@ -58,7 +58,7 @@ test("another organisation's or mode's draft is neither issued nor voided", asyn
 
 const BILL = { currency: 'USD', lines: [{ description: 'x', unit_amount: '1.00' }] };
 
-test('a bill to nobody that there is', async () => {
+test('an invoice for an unknown customer is 404', async () => {
   const { json: customer } = await server.call('POST', '/customers', {
     body: { external_customer_id: 'u_9' },
   });

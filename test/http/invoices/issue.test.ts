@@ -50,7 +50,7 @@ const EVENT = {
   metadata: {},
 };
 
-test('it adds up, is numbered, and is announced in the same transaction', async () => {
+test('an issued invoice adds up, has a number, and its event is in the same transaction', async () => {
   const scope = await freshScope();
   const customerId = ids.next();
   const invoice = await issue(server.sql, scope, { customerId });
@@ -82,7 +82,7 @@ test('it adds up, is numbered, and is announced in the same transaction', async 
   ]);
 });
 
-test('one that is not paid yet is open, and all of it is due', async () => {
+test('an invoice issued before its payment is open, and all of it is due', async () => {
   const scope = await freshScope();
   const dueAt = new Date(NOW + 86_400_000);
   const invoice = await issue(server.sql, scope, { paidAt: null, dueAt });
@@ -91,7 +91,7 @@ test('one that is not paid yet is open, and all of it is due', async () => {
   expect(event!.data).toMatchObject({ amountDue: '20.00', dueAt: '2026-11-22T09:30:15.250Z' });
 });
 
-test('the same id again, also at once, answers the same invoice and takes no number', async () => {
+test('issuing an invoice again with its id, also at once, gives the same one and takes no number', async () => {
   const scope = await freshScope();
   const invoice = newInvoice();
   const again = async () => {
@@ -105,7 +105,7 @@ test('the same id again, also at once, answers the same invoice and takes no num
   expect((await issue(server.sql, scope)).number).toBe('INV-2026-000002');
 });
 
-test('an id of another scope is a bug, not an invoice', async () => {
+test('an invoice id of another scope throws', async () => {
   const { id } = await issue(server.sql, await freshScope());
   const elsewhere = await freshScope();
   expect(await failureOf(issue(server.sql, elsewhere, { id }))).toContain('in its scope');
@@ -121,20 +121,20 @@ const NUMBERS: [string, bigint, number, string][] = [
   ['the first of seven',        999_999n,   NOW,                          'INV-2026-1000000'],
 ];
 
-test.each(NUMBERS)('the number of %s', async (_what, last, now, number) => {
+test.each(NUMBERS)('an invoice gets the next number: %s', async (_what, last, now, number) => {
   const { organisationId, mode } = await freshScope();
   await server.sql`
     insert into invoice_counters (organisation_id, mode, last) values (${organisationId}, ${mode}, ${last})`;
   expect((await issue(server.sql, { organisationId, mode }, { now })).number).toBe(number);
 });
 
-test('each mode counts for itself', async () => {
+test('invoice numbers count for each mode alone', async () => {
   const scope = await freshScope();
   await issue(server.sql, scope);
   expect((await issue(server.sql, { ...scope, mode: 'live' })).number).toBe('INV-2026-000001');
 });
 
-test('of 200 at once in three organisations, a third rolled back, the numbers have no gap', async () => {
+test('of 200 invoices at once in three organisations, a third rolled back, numbers have no gap', async () => {
   const scopes = [await freshScope(), await freshScope(), await freshScope('live')];
   const expected = scopes.map(() => 0);
   class Rollback extends Error {}
@@ -175,7 +175,7 @@ test('of 200 at once in three organisations, a third rolled back, the numbers ha
   expect(announced).toHaveLength(140);
 });
 
-test('a refund moves amount_refunded and is announced; one that failed later is taken back', async () => {
+test("a refund moves an invoice's amount_refunded and writes an event; one that fails is undone", async () => {
   const invoice = await issue(server.sql, await freshScope());
   const [first, second] = [ids.next(), ids.next()];
   await refund(server.sql, invoice.id, 1500n, { refundId: first, now: NOW + 5 });
@@ -213,7 +213,7 @@ test('a refund moves amount_refunded and is announced; one that failed later is 
   );
 });
 
-test('refunds of several invoices in one go: each invoice has its own, in order', async () => {
+test('refunds of several invoices in one statement: each invoice has its own, in order', async () => {
   const [one, other] = [
     await issue(server.sql, await freshScope()),
     await issue(server.sql, await freshScope()),
@@ -247,7 +247,7 @@ test('refunds of several invoices in one go: each invoice has its own, in order'
   expect(await findInvoice(server.sql, one, one.id)).toMatchObject({ amountRefunded: 300n });
 });
 
-test('refunds at once are all there, in order and without a gap', async () => {
+test('refunds of an invoice at once are all there, in order and without a gap', async () => {
   const invoice = await issue(server.sql, await freshScope());
   await Promise.all(Array.from({ length: 20 }, () => refund(server.sql, invoice.id, 100n)));
   const events = await eventsOf(invoice.id);
@@ -259,7 +259,7 @@ test('refunds at once are all there, in order and without a gap', async () => {
   }
 });
 
-test('the database refuses a refund of more than was paid', async () => {
+test('the database refuses a refund of an invoice beyond what was paid', async () => {
   const invoice = await issue(server.sql, await freshScope());
   for (const amount of [2001n, -1n]) {
     expect(await failureOf(refund(server.sql, invoice.id, amount))).toContain(
@@ -269,7 +269,7 @@ test('the database refuses a refund of more than was paid', async () => {
   expect(await eventsOf(invoice.id)).toHaveLength(1);
 });
 
-test('an unknown invoice is a fault of ours', async () => {
+test('a refund of an unknown invoice throws', async () => {
   expect(await failureOf(refund(server.sql, ids.next(), 1n))).toContain(
     'every invoice that money came back of',
   );

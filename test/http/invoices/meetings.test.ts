@@ -194,25 +194,28 @@ const SITUATIONS: readonly Situation[] = [
 ];
 const ACTIONS = Object.keys(MODEL) as Action[];
 
-test.each(SITUATIONS)('%s', async (_what, draft, steps, gated) => {
-  for (const action of ACTIONS) {
-    const life = await Life.begin({ draft });
-    for (const step of steps) await life.act(step);
-    if (gated.length > 0) await life.closeGate();
-    for (const step of gated) await life.act(step);
-    await life.act(action);
-    // A second payment, which began behind the gate.
-    await life.openGate();
-    await life.heard();
-    await life.agree();
-    // Until nothing is pending.
-    await life.act('capture');
-    await life.agree();
-  }
-  expect(await audit(server.sql)).toEqual([]);
-});
+test.each(SITUATIONS)(
+  'every two actions on an invoice at once have one of their serial outcomes: %s',
+  async (_what, draft, steps, gated) => {
+    for (const action of ACTIONS) {
+      const life = await Life.begin({ draft });
+      for (const step of steps) await life.act(step);
+      if (gated.length > 0) await life.closeGate();
+      for (const step of gated) await life.act(step);
+      await life.act(action);
+      // A second payment, which began behind the gate.
+      await life.openGate();
+      await life.heard();
+      await life.agree();
+      // Until nothing is pending.
+      await life.act('capture');
+      await life.agree();
+    }
+    expect(await audit(server.sql)).toEqual([]);
+  },
+);
 
-test('nothing was logged as wrong', () => {
+test('actions on an invoice at once log no error', () => {
   const wrong = server.logged.filter((line) => /"level":"(?:warn|error)"/.test(line));
   // A machine that stands still for a second is not what is tried here.
   expect(wrong.filter((line) => !line.includes('Redis does not answer'))).toEqual([]);

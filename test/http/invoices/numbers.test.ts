@@ -35,7 +35,7 @@ const issuedIn = ({ organisationId }: Tenant) => server.sql<
   from invoices i join events e on e.object_id = i.id
   where i.organisation_id = ${organisationId} and i.number is not null order by i.number`;
 
-test('of 500 finalised at once, 30 % rolled back: 1..n without a hole, in the order of issue', async () => {
+test('500 invoices finalised at once, 30 % rolled back, are numbered 1..n in the order of issue', async () => {
   const scope = await freshScope();
   const drafts: InvoiceRecord[] = [];
   for (let i = 0; i < 500; i += 1) drafts.push(await invoiceThatIs(server.sql, scope, 'draft'));
@@ -71,7 +71,7 @@ test('of 500 finalised at once, 30 % rolled back: 1..n without a hole, in the or
   expect(silent).toHaveLength(0);
 });
 
-test('100 in one transaction, of three organisations: each counts its own in the order given', async () => {
+test('100 invoices of three organisations in one transaction are numbered in the order given', async () => {
   const scopes = [await freshScope(), await freshScope(), await freshScope()];
   const issuances = Array.from({ length: 100 }, (_, i) => ({
     scope: scopes[i % 3]!,
@@ -95,7 +95,7 @@ test('100 in one transaction, of three organisations: each counts its own in the
   for (const scope of scopes) expect((await issuedIn(scope)).length).toBeGreaterThan(32);
 });
 
-test('batches at once that share organisations and invoices neither wait in a circle nor skip', async () => {
+test('batches at once that share organisations and invoices neither deadlock nor skip a number', async () => {
   const scopes = [await freshScope(), await freshScope()];
   const shared = Array.from({ length: 200 }, (_, i) => ({
     scope: scopes[i % 2]!,
@@ -113,7 +113,7 @@ test('batches at once that share organisations and invoices neither wait in a ci
   }
 });
 
-test('twice in one batch is once', async () => {
+test('an invoice that is twice in one batch is numbered once', async () => {
   const scope = await freshScope();
   const invoice = newInvoice();
   const twice = [ids.next(), ids.next()].map((eventId) => {
@@ -124,7 +124,7 @@ test('twice in one batch is once', async () => {
   expect((await issuedIn(scope)).map(({ number }) => number)).toEqual(upTo(1));
 });
 
-test('dates ascend with the numbers over a new year, whose clock is behind', async () => {
+test('invoice dates ascend with the numbers over a new year, whose clock is behind', async () => {
   const scope = await freshScope();
   const year = Date.UTC(2027, 0, 1);
   const issued = [];
@@ -148,7 +148,7 @@ const LINE = fc.record({
   unitAmount: fc.bigInt({ min: 0n, max: 10n ** 12n }),
 });
 
-test(`lines add up to the total, and it is never negative (seed ${SEED})`, async () => {
+test(`an invoice's lines add up to its total, which is never negative (seed ${SEED})`, async () => {
   const scope = await freshScope();
   const invoices = fc.sample(
     fc.record({
@@ -217,9 +217,12 @@ const FAULTS: [string, object, string][] = [
   ['a period that is none',           { lines: [{ ...FIXED, period: MONTH }], discountTotal: 0n },                  'a period has a length'],
 ];
 
-test.each(FAULTS)('%s is a fault of ours, and takes no number', async (_what, fields, says) => {
-  const scope = await freshScope();
-  const failed = await issue(server.sql, scope, fields).catch(String);
-  expect(failed).toContain(says);
-  expect((await issue(server.sql, scope)).number).toBe(numberOf(1));
-});
+test.each(FAULTS)(
+  'numbering an invoice with %s throws, and takes no number',
+  async (_what, fields, says) => {
+    const scope = await freshScope();
+    const failed = await issue(server.sql, scope, fields).catch(String);
+    expect(failed).toContain(says);
+    expect((await issue(server.sql, scope)).number).toBe(numberOf(1));
+  },
+);

@@ -76,7 +76,7 @@ const paymentsOf = async (invoiceId: string) => {
   return (await read(`/payments?customer_id=${customer_id}`)).data;
 };
 
-test('it is paid, once, and its payment can be refunded', async () => {
+test('POST /pay pays an invoice once, and its payment can be refunded', async () => {
   const id = await bill('good');
   const { status, json } = await pay(id);
   expect([status, json.status, json.amount_paid, json.amount_due, json.attempts]).toEqual([
@@ -113,7 +113,7 @@ test('it is paid, once, and its payment can be refunded', async () => {
   ]);
 });
 
-test('asked for by ten at once, it is charged once', async () => {
+test('ten POST /pay of an invoice at once charge it once', async () => {
   const id = await bill('good');
   const replies = await Promise.all(Array.from({ length: 10 }, () => pay(id)));
   await until('it is paid', async () => (await read(`/invoices/${id}`)).status === 'paid');
@@ -128,21 +128,24 @@ const FAILURES: [string, Means | null, number][] = [
   ['nothing',                       null,           0],
 ];
 
-test.each(FAILURES)('%s: 402, and the invoice is open', async (_what, means, payments) => {
-  const id = await bill(means);
-  const { status, json } = await pay(id);
-  expect([status, json.error.type]).toEqual([402, 'payment_failed']);
-  expect(await read(`/invoices/${id}`)).toMatchObject({
-    status: 'open',
-    amount_due: '20.00',
-    attempts: payments,
-  });
-  expect((await paymentsOf(id)).map((payment: { status: string }) => payment.status)).toEqual(
-    Array.from({ length: payments }, () => 'failed'),
-  );
-});
+test.each(FAILURES)(
+  'POST /pay of an invoice with %s is 402, and it stays open',
+  async (_what, means, payments) => {
+    const id = await bill(means);
+    const { status, json } = await pay(id);
+    expect([status, json.error.type]).toEqual([402, 'payment_failed']);
+    expect(await read(`/invoices/${id}`)).toMatchObject({
+      status: 'open',
+      amount_due: '20.00',
+      attempts: payments,
+    });
+    expect((await paymentsOf(id)).map((payment: { status: string }) => payment.status)).toEqual(
+      Array.from({ length: payments }, () => 'failed'),
+    );
+  },
+);
 
-test('with a key it is tried once: again is the first answer', async () => {
+test('POST /pay of an invoice again with its key replays the first answer', async () => {
   const id = await bill('renewalFails');
   const payKeyed = () =>
     server.call('POST', `/invoices/${id}/pay`, { headers: { 'idempotency-key': `pay-${id}` } });
@@ -157,7 +160,7 @@ test('with a key it is tried once: again is the first answer', async () => {
   expect([reused.status, reused.json.error.type]).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('a debit takes its time: 202, asked again the same, and then it is paid', async () => {
+test('POST /pay of an invoice by bank debit is 202 until it has settled, and then paid', async () => {
   const id = await bill('iban');
   expect([(await pay(id)).status, (await pay(id)).status]).toEqual([202, 202]);
   expect(await read(`/invoices/${id}`)).toMatchObject({ status: 'open', attempts: 1 });
@@ -172,13 +175,13 @@ const STATES = [
   ['void',  'the invoice is void; to pay it, it must be open or uncollectible'],
 ] as const;
 
-test.each(STATES)('a %s one: 409', async (state, says) => {
+test.each(STATES)('POST /pay of a %s invoice is 409', async (state, says) => {
   const { id } = await invoiceThatIs(server.sql, scope, state);
   const { status, json } = await pay(id);
   expect([status, json.error.type, json.error.message]).toEqual([409, 'invalid_state', says]);
 });
 
-test("another organisation's or mode's: 404, and nothing is charged", async () => {
+test('POST /pay of an invoice of another organisation or mode is 404, and charges nothing', async () => {
   const id = await bill('good');
   for (const key of [server.other.testKey, server.organisation.liveKey]) {
     const { status, json } = await pay(id, key);

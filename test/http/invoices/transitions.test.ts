@@ -59,11 +59,11 @@ const CASES = TABLE.flatMap(([from, actions]) =>
   (Object.keys(actions) as Action[]).map((action) => [from, action, actions[action]] as const),
 );
 
-test('the table has every status', () => {
+test('the table of invoice transitions has every status', () => {
   expect(TABLE.map(([from]) => from).toSorted()).toEqual([...INVOICE_STATUSES].toSorted());
 });
 
-test.each(CASES)('%s, %s: %p', async (from, action, to) => {
+test.each(CASES)('an invoice that is %s, on %s, becomes %p', async (from, action, to) => {
   const before = await invoiceThatIs(server.sql, scope, from);
   expect(before.status).toBe(from);
   const told = await eventsOf(before.id);
@@ -93,12 +93,15 @@ const REFUSALS: [InvoiceStatus, Action, string][] = [
   ['void',          'finalize', 'invalid_state: the invoice is void; to finalize it, it must be draft'],
 ];
 
-test.each(REFUSALS)('the refusal names what it must be: %s, %s', async (from, action, says) => {
-  const { id } = await invoiceThatIs(server.sql, scope, from);
-  expect(await act(action, id)).toBe(says);
-});
+test.each(REFUSALS)(
+  "the refusal of an invoice's transition names what it must be: %s, %s",
+  async (from, action, says) => {
+    const { id } = await invoiceThatIs(server.sql, scope, from);
+    expect(await act(action, id)).toBe(says);
+  },
+);
 
-test('a void invoice shows nothing due, and so does its event', async () => {
+test('a void invoice has nothing due, in its event too', async () => {
   const { id } = await invoiceThatIs(server.sql, scope, 'open');
   const { json } = await server.call('POST', `/invoices/${id}/void`);
   expect([json.status, json.total, json.amount_due]).toEqual(['void', '20.00', '0.00']);
@@ -114,7 +117,7 @@ test('a void invoice shows nothing due, and so does its event', async () => {
   });
 });
 
-describe('payments of several', () => {
+describe('payments of several invoices', () => {
   const pay = (payments: readonly { invoiceId: string; paymentId: string }[]) =>
     server.sql.begin((sql) =>
       payInvoices(
@@ -123,7 +126,7 @@ describe('payments of several', () => {
       ),
     );
 
-  test('each is told what came of it, in the order given', async () => {
+  test('each tell their outcome, in the order given', async () => {
     const open = await invoiceThatIs(server.sql, scope, 'open');
     const gone = await invoiceThatIs(server.sql, scope, 'void');
     const written = await invoiceThatIs(server.sql, scope, 'uncollectible');
@@ -148,7 +151,7 @@ describe('payments of several', () => {
     });
   });
 
-  test('the same payment again is done, another one is not', async () => {
+  test('succeed again for the same payment, and are refused for another one', async () => {
     const { id } = await invoiceThatIs(server.sql, scope, 'open');
     const payment = { invoiceId: id, paymentId: ids.next() };
     await pay([payment]);
@@ -158,7 +161,7 @@ describe('payments of several', () => {
     expect([paymentId, paidAt]).toEqual([payment.paymentId, new Date(NOW + 10)]);
   });
 
-  test('of 20 at once one is the payment', async () => {
+  test('of 20 at once on one invoice are one payment', async () => {
     const { id } = await invoiceThatIs(server.sql, scope, 'open');
     const attempts = Array.from({ length: 20 }, () =>
       pay([{ invoiceId: id, paymentId: ids.next() }]),
@@ -167,7 +170,7 @@ describe('payments of several', () => {
     expect(paid.filter((it) => it)).toHaveLength(1);
   });
 
-  test('paid and voided at once: one of the two', async () => {
+  test('an invoice paid and voided at once is one of the two', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await invoiceThatIs(server.sql, scope, 'open');
       const [paid, refused] = await Promise.all([act('pay', id), act('void', id)]);
@@ -178,7 +181,7 @@ describe('payments of several', () => {
   });
 });
 
-test('finalised by ten at once, it has one number and is announced once', async () => {
+test('a draft finalised ten times at once has one number and one event', async () => {
   const draft = await invoiceThatIs(server.sql, scope, 'draft');
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => server.call('POST', `/invoices/${draft.id}/finalize`)),
@@ -187,7 +190,7 @@ test('finalised by ten at once, it has one number and is announced once', async 
   expect(await eventsOf(draft.id)).toEqual(['invoice.created']);
 });
 
-test('a draft that waited is not due before it is issued', async () => {
+test('a draft invoice is not due before it is issued', async () => {
   const dueAt = new Date(NOW + 1000);
   const { id } = await invoiceThatIs(server.sql, scope, 'draft');
   await server.sql`update invoices set due_at = ${dueAt} where id = ${id}`;
@@ -196,7 +199,7 @@ test('a draft that waited is not due before it is issued', async () => {
   expect(await findInvoice(server.sql, scope, id)).toMatchObject({ dueAt: new Date(NOW + 5000) });
 });
 
-test('tries are counted', async () => {
+test('tries to charge an invoice are counted', async () => {
   const one = await invoiceThatIs(server.sql, scope, 'open');
   const other = await invoiceThatIs(server.sql, scope, 'open');
   const count = (...invoiceIds: string[]) =>
@@ -206,7 +209,7 @@ test('tries are counted', async () => {
   expect(json.attempts).toBe(3);
 });
 
-test('a repeated draft is the draft that there is', async () => {
+test('making a draft invoice again gives the draft that exists', async () => {
   const { id } = await invoiceThatIs(server.sql, scope, 'draft');
   const again = await issue(server.sql, scope, { ...newInvoice({ paymentId: null }), id });
   expect([again.status, again.number]).toEqual(['draft', null]);

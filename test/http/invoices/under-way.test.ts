@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('an invoice whose debit is at the bank is not made void; once it is paid, it cannot be', async () => {
+test('an invoice whose debit is at the bank cannot be voided, nor once it is paid', async () => {
   const seller = { url: server.url, key: server.organisation.testKey };
   const prices = [{ currency: 'EUR', amount: '9.00', type: 'recurring', interval: 'month' }];
   const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });
@@ -34,7 +34,7 @@ test('an invoice whose debit is at the bank is not made void; once it is paid, i
   );
 });
 
-test('asked for while its debit is at the bank: 202, however often there was nothing to charge before', async () => {
+test('POST /pay of an invoice whose debit is at the bank is 202, whatever was asked before', async () => {
   const seller = { url: server.url, key: server.organisation.testKey };
   const portal = await openPortal(server, { email: 'late@example.com' });
   const { id } = await subscribe(server, portal.customer);

@@ -69,7 +69,7 @@ function rowsOf(csv: string): Row[] {
   return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index]!])));
 }
 
-test('each event of the period is a row, in the order of time', async () => {
+test("an invoice's usage CSV has a row for each event of the period, in order of time", async () => {
   const { plan, id, customer } = await sold();
   const at = await club.now();
   const metadata = { note: 'a,"b"\n=1', ok: true, n: 2 };
@@ -113,7 +113,7 @@ test('each event of the period is a row, in the order of time', async () => {
   expect(line.quantity).toBe(18);
 });
 
-test('behind an adjustment are all events of what it adjusts', async () => {
+test('behind an adjustment the usage CSV has all events of the period that it adjusts', async () => {
   const { plan, id, customer } = await sold();
   const at = (await club.now()) + 1000;
   const of = { customer_id: customer, name: plan.feature, timestamp: new Date(at).toISOString() };
@@ -130,7 +130,7 @@ test('behind an adjustment are all events of what it adjusts', async () => {
   expect((await idsIn(first)).map(([, event]) => event!)).toEqual(both);
 });
 
-test('a change of plan parts the events: each is behind one line', async () => {
+test('a change of plan parts the events of the usage CSV: each is behind one line', async () => {
   const { plan, id, customer } = await sold();
   const dearer = await club.price(plan, { amount: '60.00' });
   await club.track({ customer_id: customer }, plan, 30);
@@ -146,7 +146,7 @@ test('a change of plan parts the events: each is behind one line', async () => {
   expect(await valuesIn(last)).toEqual(['20', '5']);
 });
 
-test('over many pages each event comes once, while more are written and old ones move', async () => {
+test('a usage CSV of many pages has each event once, while events are written and archived', async () => {
   const { plan, id, customer } = await sold();
   const at = await club.now();
   const of = { customer_id: customer, name: plan.feature };
@@ -215,13 +215,13 @@ async function archive(sql: typeof club.shop.server.sql): Promise<void> {
   expect(done?.rows['transfers']).toBeGreaterThan(1000);
 }
 
-test('one without usage has the names of the columns alone', async () => {
+test('the usage CSV of an invoice without usage has the header row alone', async () => {
   const { id } = await club.signUp(await club.plan());
   const [invoice] = await club.invoices(id);
   expect((await download(invoice.id)).text).toBe(`${HEAD}\r\n`);
 });
 
-test("another's invoice, and one that is not there, are 404", async () => {
+test('the usage CSV of an invoice that is unknown, or of another organisation, is 404', async () => {
   const { id } = await club.signUp(await club.plan());
   const [invoice] = await club.invoices(id);
   const { organisation, other } = club.shop.server;
@@ -232,7 +232,7 @@ test("another's invoice, and one that is not there, are 404", async () => {
   expect((await download('x')).status).toBe(404);
 });
 
-test('the customer has a link to it in the portal, and none to those of others', async () => {
+test('the portal links a customer to the usage CSV of its own invoices alone', async () => {
   const { plan, id, customer } = await sold();
   await club.track({ customer_id: customer }, plan, 30);
   const invoice = await renewed(id);
@@ -270,7 +270,7 @@ async function expectTooMany(path: string, reply: Response, limit: number): Prom
   expect(json).toEqual({ error: { type: 'rate_limited', message } });
 }
 
-test('a tenant and a customer have a number of downloads at once, which end', async () => {
+test('usage CSV downloads at once are bounded for a tenant and a customer, and they end', async () => {
   const { id } = await club.signUp(await club.plan());
   const invoice = await recordOf((await club.invoices(id))[0].id);
   let now = 0;

@@ -63,7 +63,7 @@ async function answered(line: UsageLineDraft, { currency = 'USD', charge = 0n } 
   return { id, json };
 }
 
-test('a line of usage has its quantity, its tiers and its period, and no unit amount', async () => {
+test("an invoice's line of usage has its quantity, tiers and period, and no unit amount", async () => {
   const line = draft();
   const { id, json } = await answered(line);
   expect([json.billing_reason, json.subtotal, json.total]).toEqual(['usage', '2.50', '2.50']);
@@ -87,14 +87,14 @@ test('a line of usage has its quantity, its tiers and its period, and no unit am
   expect(event!['data']).toMatchObject({ billingReason: 'usage', amount: '2.50' });
 });
 
-test('an adjustment may take units and money back', async () => {
+test("an invoice's adjustment of usage may be negative in units and money", async () => {
   const line = draft({ type: 'usage_adjustment', quantity: -25n, amount: -1205n });
   const { json } = await answered(line, { charge: 4900n });
   expect([json.lines[0].quantity, json.lines[0].amount]).toEqual([-2.5, '-12.05']);
   expect(json.total).toBe('36.95');
 });
 
-test('the sum of many spans may have more digits than a double', async () => {
+test('the sum of many spans of an invoice may have more digits than a double', async () => {
   const tier = { quantity: 27n * 10n ** 15n + 1n, unitAmount: 1n, flatAmount: null, amount: 0n };
   const line = draft({ quantity: tier.quantity, scale: 9, tiers: [tier], amount: 0n });
   const { id, json } = await answered(line);

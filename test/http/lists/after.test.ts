@@ -223,9 +223,9 @@ async function follow(path: string, filter: string, limit: number): Promise<stri
   return found;
 }
 
-describe.each(Object.entries(LISTS))('%s', (name, list) => {
+describe.each(Object.entries(LISTS))('the list %s', (name, list) => {
   const { path, add, filters = () => [], isOfBothModes } = list;
-  test('after goes on without a gap or a repeat, by each filter', async () => {
+  test('with `after` goes on without a gap or a repeat, by each filter', async () => {
     for (const filter of ['', ...filters()]) {
       const all = idsOf(await read(path(), `${filter}&limit=200`));
       expect([filter, all.length]).not.toEqual([filter, 0]);
@@ -233,7 +233,7 @@ describe.each(Object.entries(LISTS))('%s', (name, list) => {
     }
   });
 
-  test('what comes in meanwhile does not shift it', async () => {
+  test('with `after` is not shifted by rows that are added meanwhile', async () => {
     const before = idsOf(await read(path(), 'limit=200'));
     const first = idsOf(await read(path(), 'limit=2'));
     await add(9);
@@ -243,7 +243,7 @@ describe.each(Object.entries(LISTS))('%s', (name, list) => {
     expect(name === 'entitlements' ? rest.slice(0, wanted.length) : rest).toEqual(wanted);
   });
 
-  test("what is no row of the list, or another's, is refused alike", async () => {
+  test('refuses an `after` that is no row of it, or of another tenant, alike', async () => {
     const [own = ''] = idsOf(await read(path(), 'limit=1'));
     const { other } = shop.server;
     for (const [after, key] of [
@@ -266,14 +266,14 @@ describe.each(Object.entries(LISTS))('%s', (name, list) => {
     ['after=', 'after', 'must be a UUID'],
     ['offset=10001', 'offset', 'must be a whole number from 0 to 10000: further on, use after'],
     [`after=${ids.next()}&offset=0`, 'after', 'does not go with offset'],
-  ])('%s', async (query, field, message) => {
+  ])('refuses %s', async (query, field, message) => {
     const { status, json } = await shop.server.call('GET', `${path()}?${query}`);
     expect([status, json.error.issues]).toEqual([400, [{ path: [field], message }]]);
     expect((await read(path(), 'offset=10000')).json.data).toEqual([]);
   });
 });
 
-test('every list of the document is among them', async () => {
+test('the test of `after` covers every list of the OpenAPI document', async () => {
   const { json } = await shop.server.call('GET', '/openapi.json', { key: null });
   type Routes = Record<string, { get?: { parameters?: { name: string }[] } }>;
   const paths = Object.entries(json.paths as Routes)
@@ -287,7 +287,7 @@ test('every list of the document is among them', async () => {
   expect(new Set(paths)).toEqual(new Set(known));
 });
 
-test("a group's endpoints", async () => {
+test('the webhook endpoints of a group are listed with `after` without a gap or a repeat', async () => {
   const key = shop.server.group.testKey;
   const path = '/partner/webhook-endpoints';
   const body = { url: 'http://localhost:65000/' };
@@ -299,7 +299,7 @@ test("a group's endpoints", async () => {
   expect(foreign.status).toBe(400);
 });
 
-test('a customer is named either way, or by both where they are one', async () => {
+test('a list by customer takes either id, or both where they are of one customer', async () => {
   const other = await id('/customers', { external_customer_id: 'user-2' });
   for (const path of ['/subscriptions', '/invoices']) {
     const count = async (query: string) => idsOf(await read(path, query)).length;

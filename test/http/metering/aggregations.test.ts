@@ -37,7 +37,7 @@ const CONSUMED: [string, string, Fields[], number][] = [
   ['peak',     'keeps the greatest of the property',           [by({ load: '0.75' }), by({ load: '0.8' }), by({ load: '.1'.padStart(3, '0') })],  0.8],
 ];
 
-test.each(CONSUMED)('%s %s', async (feature, _what, events, consumed) => {
+test.each(CONSUMED)('usage of the meter %s: %s', async (feature, _what, events, consumed) => {
   const tracked = await setting.customer();
   const ingested = await setting.customer();
   for (const fields of events) {
@@ -51,7 +51,7 @@ test.each(CONSUMED)('%s %s', async (feature, _what, events, consumed) => {
   }
 });
 
-test('unique and max are held to their limit by what they would add', async () => {
+test('a unique or max meter is limited by what a value would add', async () => {
   const customer = await setting.customer();
   await setting.grant(customer, 'unique', { amount: 1 });
   await setting.grant(customer, 'max', { amount: 5 });
@@ -69,7 +69,7 @@ const FEATURES = ['sum', 'count', 'max', 'last', 'unique'];
 const allConsumed = (customer: string) =>
   Promise.all(FEATURES.map((name) => setting.consumed(customer, name)));
 
-test('events of every aggregation, shuffled, split into calls and sent twice, end the same', async () => {
+test('events of every aggregation, shuffled, split into calls and sent twice, end with the same usage', async () => {
   const start = Date.now() - 1_000_000;
   const events = Array.from({ length: 40 }, (_, i) => ({
     external_id: `shuffled ${i}`,

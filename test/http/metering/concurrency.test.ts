@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => setting.stop());
 
-test('2,000 concurrent checks that consume 75 of 500: exactly 6 are allowed', async () => {
+test('of 2,000 checks at once that consume 75 of 500, exactly 6 are allowed', async () => {
   await setting.meter('credits');
   const customer = await setting.customer();
   await setting.grant(customer, 'credits', { amount: 500 });
@@ -25,7 +25,7 @@ test('2,000 concurrent checks that consume 75 of 500: exactly 6 are allowed', as
   expect(await setting.consumed(customer, 'credits')).toEqual([450]);
 });
 
-test('the same with /track and overage: reject', async () => {
+test('of 1,000 tracks at once of 75 on a balance of 500 with overage: reject, exactly 6 are recorded', async () => {
   await setting.meter('rejected');
   const customer = await setting.customer();
   await setting.grant(customer, 'rejected', { amount: 500 });
@@ -38,7 +38,7 @@ test('the same with /track and overage: reject', async () => {
   expect(consumed.toSorted((a, b) => a - b)).toEqual([75, 150, 225, 300, 375, 450]);
 });
 
-test('5 concurrent tracks of 10 on 5: consumed 50, balance -45', async () => {
+test('five tracks at once of 10 on a balance of 5 consume 50 and leave -45', async () => {
   await setting.meter('tokens');
   const customer = await setting.customer();
   await setting.grant(customer, 'tokens', { amount: 5 });
@@ -54,7 +54,7 @@ test('5 concurrent tracks of 10 on 5: consumed 50, balance -45', async () => {
   });
 });
 
-test('0.1 from many callers is exact', async () => {
+test('usage of 0.1 by many callers at once is exact', async () => {
   await setting.meter('tenths');
   const customer = await setting.customer();
   const replies = await times(40, () =>
@@ -68,7 +68,7 @@ test('0.1 from many callers is exact', async () => {
   expect((await setting.check(customer, 'tenths')).json.consumed).toBe(2000);
 });
 
-test('a customer whose row is changed again and again meanwhile is never refused', async () => {
+test('a customer whose row changes again and again is never refused usage', async () => {
   await setting.meter('changing');
   const customer = await setting.customer({ external_customer_id: 'before' });
   await setting.grant(customer, 'changing', { amount: 1000 });
@@ -82,7 +82,7 @@ test('a customer whose row is changed again and again meanwhile is never refused
   expect(await setting.consumed(customer, 'changing')).toEqual([175]);
 });
 
-test('a name that was changed under load is the name that is answered', async () => {
+test("a customer's external id that changes under load is in the answers after it", async () => {
   await setting.meter('renamed');
   const customer = await setting.customer({ external_customer_id: 'old' });
   const load = times(300, () => setting.track(customer, 'renamed'));
@@ -99,7 +99,7 @@ test('a name that was changed under load is the name that is answered', async ()
 
 testBooksClose(() => setting);
 
-test('one key 100 times at once, again after a restart, again through /events/ingest: one event, the same answer', async () => {
+test('one key 100 times at once, after a restart, and by /events/ingest is one event', async () => {
   const own = await Setting.open({ alone: true });
   await own.meter('once', { event_name: 'once_event' });
   const customer = await own.customer();

@@ -77,7 +77,7 @@ afterAll(async () => {
   await setting.stop();
 });
 
-test('sent again after the upgrade: answered as before, counted once', async () => {
+test('an event sent before an upgrade and again after it gets the same answer, counted once', async () => {
   const again = await sendAll(service.url, one);
   const { id } = first.get('tracked') as { id: string };
   const {
@@ -100,7 +100,7 @@ test('sent again after the upgrade: answered as before, counted once', async () 
   expect(await setting.consumed(one, 'second')).toEqual([5]);
 });
 
-test('another body under the key is refused, and so is a batch with what was refused', async () => {
+test('a former key with another body is refused, and so is a batch with one refused before', async () => {
   const reused = await send(service.url, '/track', withCustomer(one)({ ...tracked, value: 9 }));
   expect([reused.status, reused.json.error.type]).toEqual([422, 'idempotency_key_reused']);
   const events = [...ingested, { ...ingested[0], external_id: 'refused' }].map(withCustomer(one));
@@ -108,7 +108,7 @@ test('another body under the key is refused, and so is a batch with what was ref
   expect(batch.json.error.issues[0].path).toEqual(['events', '1', 'external_id']);
 });
 
-test('each of a batch is answered as by itself', async () => {
+test('each event of a batch sent before an upgrade is answered again as by itself', async () => {
   const tracks = [tracked, refused, { ...tracked, value: 9 }].map(withCustomer(one));
   const { json } = await send(service.url, '/track/batch', { tracks });
   const [again, stays, reused] = json.results;
@@ -119,7 +119,7 @@ test('each of a batch is answered as by itself', async () => {
   expect(await setting.consumed(one, 'api')).toEqual([12]);
 });
 
-test('of another customer they are other events, once each', async () => {
+test('former keys of another customer are other events, counted once each', async () => {
   for (const duplicate of [false, true]) {
     const sent = await sendAll(service.url, other);
     expect(sent.get('tracked')).toMatchObject({ duplicate });
@@ -129,7 +129,7 @@ test('of another customer they are other events, once each', async () => {
   expect(await audit(setting.server.sql)).toEqual([]);
 });
 
-test('once retention has moved all of it nothing is looked up any more', async () => {
+test('former keys are not looked up any more once retention has moved them all', async () => {
   await setting.server.sql`insert into retention values ('transfers', now() + interval '1 minute')`;
   await service.stop();
   service = await restart(setting);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => setting.stop());
 
-test('a node that is alone gives no hints', async () => {
+test('a node that is alone sends no hints', async () => {
   const item = { feature_key: 'api', customer_id: await setting.customer() };
   const call = { headers: { 'tollhouse-hints': '1' } };
   for (const [path, body] of [

@@ -68,7 +68,7 @@ const WAYS: Record<string, Way> = {
 };
 
 test.each(Object.keys(WAYS))(
-  '%s: the same key of another customer is another event',
+  'by %s the same key of another customer is another event',
   async (way) => {
     const send = WAYS[way]!;
     const [one, other] = [await customer(), await customer()];
@@ -86,7 +86,7 @@ test.each(Object.keys(WAYS))(
   },
 );
 
-test('one way and again another way: one event of each customer', async () => {
+test('a key sent by one operation and again by another is one event of each customer', async () => {
   for (const who of [await customer(), await customer()]) {
     const sent = [
       await WAYS['ingest']!(who.byName, 'mixed'),
@@ -98,7 +98,7 @@ test('one way and again another way: one event of each customer', async () => {
   }
 });
 
-test('one call: a key counts once for each customer, with all the meters that it feeds', async () => {
+test('a key in one ingest counts once for each customer, with all the meters that it feeds', async () => {
   const [one, other] = [await customer(), await customer()];
   const event = { name: 'call', value: 3, external_id: 'in one call' };
   const events = [one.byId, other.byId, one.byName, other.byName].map((who) => ({

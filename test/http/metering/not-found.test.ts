@@ -46,7 +46,7 @@ const NAMES = requestsOf('', '').map(([name]) => name);
 const requestOf = (name: string, id: string, grantId: string): Request =>
   requestsOf(id, grantId).find(([other]) => other === name)![1];
 
-test.each(NAMES)('%s of an unknown id', async (name) => {
+test.each(NAMES)('%s of a customer with an unknown id is 404', async (name) => {
   const reply = await setting.withoutTrace(() => requestOf(name, UNKNOWN, UNKNOWN)({}));
   expect(refusal(reply)).toEqual(NOT_FOUND);
 });
@@ -58,7 +58,7 @@ const keyOf = (caller: (typeof CALLERS)[number]): string => {
 };
 
 test.each(NAMES.flatMap((name) => CALLERS.map((caller) => [name, caller] as const)))(
-  '%s by %s is as if it did not exist',
+  '%s of a customer by %s is as if it did not exist',
   async (name, caller) => {
     const call = { key: keyOf(caller) };
     const unknown = await requestOf(name, UNKNOWN, UNKNOWN)(call);
@@ -67,19 +67,22 @@ test.each(NAMES.flatMap((name) => CALLERS.map((caller) => [name, caller] as cons
   },
 );
 
-test.each(CALLERS)('%s cannot reach it by the name that the merchant gave it', async (caller) => {
-  const call = { key: keyOf(caller) };
-  const body = { feature_key: 'feature', external_customer_id: 'mine' };
-  const replies = [
-    await setting.withoutTrace(() => setting.post('/check', body, call)),
-    await setting.withoutTrace(() => setting.post('/track', body, call)),
-  ];
-  expect(replies.map(refusal)).toEqual([NOT_FOUND, NOT_FOUND]);
-  const balances = await setting.server.call('GET', '/customers/mine/balances', call);
-  expect(refusal(balances)).toEqual(NOT_FOUND);
-});
+test.each(CALLERS)(
+  '%s cannot reach a customer by the external id that its merchant gave it',
+  async (caller) => {
+    const call = { key: keyOf(caller) };
+    const body = { feature_key: 'feature', external_customer_id: 'mine' };
+    const replies = [
+      await setting.withoutTrace(() => setting.post('/check', body, call)),
+      await setting.withoutTrace(() => setting.post('/track', body, call)),
+    ];
+    expect(replies.map(refusal)).toEqual([NOT_FOUND, NOT_FOUND]);
+    const balances = await setting.server.call('GET', '/customers/mine/balances', call);
+    expect(refusal(balances)).toEqual(NOT_FOUND);
+  },
+);
 
-test.each(CALLERS)('%s sees an issue for it in a batch of events', async (caller) => {
+test.each(CALLERS)('%s sees an issue for the customer in a batch of events', async (caller) => {
   const events = [{ name: 'feature', customer_id: customer }];
   const reply = await setting.withoutTrace(() => setting.ingest(events, { key: keyOf(caller) }));
   expect(reply.status).toBe(400);
@@ -95,7 +98,7 @@ const FEATURES: [string, string][] = [
   ['of another script',    'féature'],
 ];
 
-test.each(FEATURES)('a feature that is %s', async (_what, feature) => {
+test.each(FEATURES)('usage of a feature that is %s is 404', async (_what, feature) => {
   const replies = [
     () => setting.check(customer, feature),
     () => setting.check(customer, feature, { consume: true }),
@@ -107,7 +110,7 @@ test.each(FEATURES)('a feature that is %s', async (_what, feature) => {
   }
 });
 
-test('a feature whose meter was archived or deleted', async () => {
+test('usage of a feature whose meter was archived or deleted is 404', async () => {
   await setting.meter('gone');
   await setting.server.call('PATCH', '/meters/gone', { body: { status: 'archived' } });
   expect(refusal(await setting.track(customer, 'gone'))).toEqual(NOT_FOUND);
@@ -127,20 +130,20 @@ const REFERENCES: [string, string][] = [
   ['an array of SQL',      '%7B%22a%22,NULL%7D'],
 ];
 
-test.each(REFERENCES)('a customer in the path that is %s', async (_what, reference) => {
+test.each(REFERENCES)('a customer in the path that is %s is 404', async (_what, reference) => {
   const path = `/customers/${reference}`;
   expect(refusal(await setting.server.call('GET', `${path}/balances`))).toEqual(NOT_FOUND);
   const body = { feature_key: 'feature', amount: 1 };
   expect(refusal(await setting.post(`${path}/grants`, body))).toEqual(NOT_FOUND);
 });
 
-test.each(REFERENCES)('a grant in the path that is %s', async (_what, reference) => {
+test.each(REFERENCES)('a grant in the path that is %s is 404', async (_what, reference) => {
   const reply = await setting.server.call('POST', `/grants/${reference}/void`);
   expect(refusal(reply)).toEqual(NOT_FOUND);
 });
 
 test.each(REFERENCES.filter(([, text]) => !text.includes('%00')))(
-  'an external_customer_id in a body that is %s',
+  'an external_customer_id in a body that is %s is 404',
   async (_what, reference) => {
     const name = reference.slice(0, 255);
     const body = { feature_key: 'feature', external_customer_id: name };
@@ -149,7 +152,7 @@ test.each(REFERENCES.filter(([, text]) => !text.includes('%00')))(
   },
 );
 
-test('nothing of it was reached', async () => {
+test("no refused call left a trace on the other tenant's customer", async () => {
   expect(await setting.balance(customer, 'feature')).toMatchObject({ balance: 10, consumed: 0 });
 });
 

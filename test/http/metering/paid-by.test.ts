@@ -29,10 +29,10 @@ test.each([
   ['its own alone',       { own: 15n, credits: 0n },  [own]],
   ['credits alone',       { own: 0n, credits: 25n },  [credits]],
   ['nothing',             { own: 0n, credits: 0n },   []],
-])('%s', (_what, paid, parts) => {
+])('paid_by shows %s', (_what, paid, parts) => {
   expect(shown(paid).paid_by).toEqual(parts);
 });
 
-test('where no pool pays there is no such field', () => {
+test('an answer for a feature without a credit pool has no paid_by', () => {
   expect(shown(null)).not.toHaveProperty('paid_by');
 });

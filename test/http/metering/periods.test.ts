@@ -29,7 +29,7 @@ const JAN = at('2028-01-31T12:00:00Z');
 const FEB = at('2028-02-29T12:00:00Z');
 const MAR = at('2028-03-31T12:00:00Z');
 
-test('a month from 31 January ends on 29 February, and then on 31 March', async () => {
+test('a monthly period from 31 January ends on 29 February, and the next on 31 March', async () => {
   const customer = await customerWith({ reset_interval: 'month' });
   const seen = async () => {
     const { json } = await setting.check(customer, 'api');
@@ -46,7 +46,7 @@ test('a month from 31 January ends on 29 February, and then on 31 March', async 
   expect(await seen()).toEqual(['2028-03-31T12:00', '2028-04-30T12:00', 0]);
 });
 
-test('late events count in the period they belong to, and today is as it was', async () => {
+test("late events count in their own period, and leave today's balance as it was", async () => {
   const customer = await customerWith({ reset_interval: 'month' });
   await setting.track(customer, 'api', { value: 1 });
   clock.travel(FEB + 2 * HOUR);
@@ -60,7 +60,7 @@ test('late events count in the period they belong to, and today is as it was', a
   expect(await setting.balance(customer, 'api')).toMatchObject({ consumed: 6, balance: 4 });
 });
 
-test('an event just ahead of the end is there when the period begins', async () => {
+test("an event just ahead of the period's end is counted when the next begins", async () => {
   const customer = await customerWith({ reset_interval: 'hour' });
   const { json } = await setting.check(customer, 'api');
   const end = at(json.period_end as string);
@@ -75,7 +75,7 @@ test('an event just ahead of the end is there when the period begins', async () 
   expect((await setting.check(customer, 'api')).json).toMatchObject({ consumed: 4, balance: 6 });
 });
 
-test('what is left rolls over to its cap and for its periods; a top-up goes on', async () => {
+test('an allowance rolls over to its cap and for its number of periods; a top-up goes on', async () => {
   const rollover = { max: 6, expires_after_periods: 1 };
   const customer = await customerWith({ reset_interval: 'day', rollover });
   await setting.grant(customer, 'api', { amount: 5 });
@@ -96,7 +96,7 @@ test('what is left rolls over to its cap and for its periods; a top-up goes on',
   expect(await parts()).toEqual([13, { manual: 10, top_up: 3 }]);
 });
 
-test('unique values count again in a new period, and once when they come late', async () => {
+test('a unique meter counts values again in a new period, and once when they come late', async () => {
   const customer = await setting.customer();
   await setting.grant(customer, 'users', { reset_interval: 'day' });
   const see = (user: string, timestamp: number) =>
@@ -111,7 +111,7 @@ test('unique values count again in a new period, and once when they come late', 
   expect(await setting.consumed(customer, 'users')).toEqual([2, 1]);
 });
 
-test('exhaustion is told once in each period', async () => {
+test('the event that an allowance is used up is written once in each period', async () => {
   const customer = await customerWith({ reset_interval: 'day' });
   const exhaust = async () => {
     for (let i = 0; i < 3; i += 1) await setting.track(customer, 'api', { value: 10 });
@@ -129,14 +129,14 @@ test('exhaustion is told once in each period', async () => {
   ]);
 });
 
-test('a period is given once, however many ask for it at its start', async () => {
+test('a new period is given once, however many ask at its start', async () => {
   const customer = await customerWith({ reset_interval: 'day' });
   clock.travel(JAN + 3 * DAY + HOUR);
   await Promise.all(Array.from({ length: 50 }, () => setting.track(customer, 'api')));
   expect(await setting.balance(customer, 'api')).toMatchObject({ limit: 10, consumed: 50 });
 });
 
-test('an alarm rolls the period without a call', async () => {
+test('an alarm begins the new period without a call', async () => {
   const customer = await customerWith({ reset_interval: 'day' });
   clock.travel(JAN + DAY + HOUR);
   await until(
@@ -146,7 +146,7 @@ test('an alarm rolls the period without a call', async () => {
   );
 });
 
-test('expired: says so after the end, and a grant later begins again', async () => {
+test('a check is expired after the end of its grant, and a later grant begins anew', async () => {
   const customer = await customerWith({ expires_at: iso(JAN + DAY) });
   clock.travel(JAN + DAY + HOUR);
   expect((await setting.check(customer, 'api')).json).toMatchObject({

@@ -42,7 +42,7 @@ const asked = async (customer: string, feature: string, fields: Fields = {}) => 
 const reason = async (customer: string, feature: string) =>
   (await setting.check(customer, feature)).json.reason;
 
-test('the balances name the plan, and each feature its own period', async () => {
+test('GET /balances names the plan, and the period of each feature', async () => {
   const { customer, subscription } = await subscribed();
   const api = await setting.balance(customer, 'api');
   expect(api).toMatchObject({ limit: 10, balance: 10, unlimited: false });
@@ -69,7 +69,7 @@ test('the balances name the plan, and each feature its own period', async () => 
   });
 });
 
-test('a feature that one has: the answer has no numbers, and its usage is recorded', async () => {
+test('a boolean feature is checked without numbers, and its usage is recorded', async () => {
   const { customer } = await subscribed();
   expect(await asked(customer, 'sso', { value: 1_000_000 })).toEqual([
     true,
@@ -84,7 +84,7 @@ test('a feature that one has: the answer has no numbers, and its usage is record
   expect([tracked.status, tracked.json.consumed, tracked.json.balance]).toEqual([200, 5, null]);
 });
 
-test('paused: the numbers stay, and only what comes from elsewhere may be used', async () => {
+test('a paused plan keeps its numbers, and only grants from elsewhere may be used', async () => {
   const { customer, subscription } = await subscribed();
   await setting.track(customer, 'api', { value: 4 });
   await act(subscription, 'pause');
@@ -117,7 +117,7 @@ test('paused: the numbers stay, and only what comes from elsewhere may be used',
   expect(await asked(customer, 'api', { value: 6 })).toEqual([true, 'ok', 13, 6, 6]);
 });
 
-test('ended: it is expired, and beside a top-up it is not', async () => {
+test('an ended plan is expired, but not where a top-up is left', async () => {
   const { customer, subscription } = await subscribed();
   await setting.track(customer, 'api', { value: 4 });
   await setting.grant(customer, 'daily', { amount: 2 });

@@ -44,7 +44,7 @@ async function kept(id: string): Promise<unknown[]> {
 }
 
 test.each(['/track', '/events/ingest'])(
-  '%s keeps and shows them as they were sent',
+  'metadata of %s is kept and shown as it was sent',
   async (path) => {
     const id = await setting.customer();
     const hook = { url: 'https://example.com/hook', event_types: ['usage.recorded'] };
@@ -89,7 +89,7 @@ test('a unique_property is told apart by its text', async () => {
   expect(await setting.consumed(id, 'people')).toEqual([5]);
 });
 
-test('a key with 1 is used for another event with "1"', async () => {
+test('a key of an event with the value 1 is refused for another event with "1"', async () => {
   const send = (tokens: unknown) =>
     setting.track(customer, 'plain', { idempotency_key: 'one', metadata: { tokens, a: true } });
   expect((await send(1)).json).toMatchObject({ duplicate: false });

@@ -128,7 +128,7 @@ function made(reply: Reply): Record<string, unknown> {
  * the catalogue.
  */
 export function testBooksClose(setting: () => Setting): void {
-  test('the books close', async () => {
+  test('the books close after the tests of metering', async () => {
     expect(await audit(setting().server.sql)).toEqual([]);
     expect(await misfitsOf(setting().server.sql)).toEqual([]);
   });

@@ -153,7 +153,7 @@ const told = async (feature: string): Promise<number[]> => {
   return rows.map(({ count }) => count);
 };
 
-describe('after a restart', () => {
+describe('sent again after a restart', () => {
   beforeAll(async () => {
     for (const { meter, first } of CASES) {
       const { status } = await send(first());
@@ -164,7 +164,7 @@ describe('after a restart', () => {
   });
 
   test.each(CASES.map((one) => [one.meter, one] as const))(
-    '%s: what was recorded is a duplicate, and the rest is recorded',
+    'by %s: recorded events are duplicates, and the rest is recorded',
     async (meter, { first, second = first, said, is, consumed }) => {
       const known = (await told(meter)).length;
       const { status, json } = await send(second());

@@ -36,10 +36,10 @@ const toldOnce = async (customer: string): Promise<Fields> => {
   return event ?? {};
 };
 
-describe('is written only with a subscribed endpoint', () => {
+describe('usage.recorded is written only with a subscribed endpoint', () => {
   beforeAll(() => setting.meter('asked'));
 
-  test('no endpoint subscribes', async () => {
+  test('is not written where no endpoint subscribes', async () => {
     const customer = await setting.customer();
     await setting.track(customer, 'asked');
     expect(await told(customer)).toEqual([]);
@@ -55,7 +55,7 @@ describe('is written only with a subscribed endpoint', () => {
     ['the other mode',                ['*'],                                  () => ({ key: setting.server.organisation.liveKey }),  0],
     ['another organisation',          ['*'],                                  () => ({ key: setting.server.other.testKey }),    0],
   ];
-  test.each(SUBSCRIBERS)('asked for: %s', async (_what, types, call, count) => {
+  test.each(SUBSCRIBERS)('is written for: %s', async (_what, types, call, count) => {
     const customer = await setting.customer();
     const endpoint = await subscribe(types, call());
     await setting.track(customer, 'asked');
@@ -70,7 +70,7 @@ describe('is written only with a subscribed endpoint', () => {
     expect(await told(customer)).toHaveLength(count);
   });
 
-  test("a group's endpoint hears of its members", async () => {
+  test("is written for a group's endpoint, of its members", async () => {
     const customer = await setting.customer();
     const body = { url: URL, event_types: ['*'] };
     const call = { key: setting.server.group.testKey };
@@ -83,7 +83,7 @@ describe('is written only with a subscribed endpoint', () => {
   });
 });
 
-describe('with a subscribed endpoint', () => {
+describe('usage.recorded with a subscribed endpoint', () => {
   let endpoint: string;
   let meterId: string;
   beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('with a subscribed endpoint', () => {
 
   const sent = { value: 2.5, idempotency_key: 'order-1', metadata: { region: 'eu' } };
 
-  test('/track: every field', async () => {
+  test('has every field of a /track', async () => {
     const customer = await setting.customer({ external_customer_id: 'u-1' });
     await setting.grant(customer, 'used', { amount: 10 });
     const { json: tracked } = await setting.track(customer, 'used', sent);
@@ -126,7 +126,7 @@ describe('with a subscribed endpoint', () => {
     });
   });
 
-  test('/track: the key of the header, and null for what was not sent', async () => {
+  test("has the key of a track's header, and null for what was not sent", async () => {
     const customer = await setting.customer();
     await setting.track(customer, 'used', {}, { headers: { 'idempotency-key': 'by header' } });
     expect(await toldOnce(customer)).toMatchObject({
@@ -138,7 +138,7 @@ describe('with a subscribed endpoint', () => {
     });
   });
 
-  test('one for each call, none for a repetition, none for a refusal', async () => {
+  test('is written once for each call, never for a repetition or a refusal', async () => {
     const customer = await setting.customer();
     await setting.grant(customer, 'used', { amount: 3 });
     for (let n = 0; n < 3; n += 1) {
@@ -157,7 +157,7 @@ describe('with a subscribed endpoint', () => {
     ]);
   });
 
-  test('/check with consume is one too, where it is allowed', async () => {
+  test('is written for a /check with consume that is allowed', async () => {
     const customer = await setting.customer();
     await setting.grant(customer, 'used', { amount: 3 });
     const key = { idempotency_key: `consumed ${customer}` };
@@ -171,7 +171,7 @@ describe('with a subscribed endpoint', () => {
     idempotencyKey,
   });
 
-  test('/events/ingest: one for each customer and meter, with how many it stands for', async () => {
+  test('is written once for each customer and meter of an ingest, with the number of events', async () => {
     const [one, two] = [await setting.customer(), await setting.customer()];
     await setting.grant(one, 'used', { amount: 10 });
     const reply = await setting.ingest([
@@ -209,7 +209,7 @@ describe('with a subscribed endpoint', () => {
     expect(twos['used']).toMatchObject({ count: 1, value: 5, consumed: 5, externalId: null });
   });
 
-  test('/events/ingest again: only what is new is told, and of nothing new nothing', async () => {
+  test('is written for the new events of an ingest sent again, and not where there are none', async () => {
     const customer = await setting.customer();
     const event = (n: number) => ({
       name: 'used',
@@ -228,7 +228,7 @@ describe('with a subscribed endpoint', () => {
     ]);
   });
 
-  test('/events/ingest: a call that is refused tells nothing', async () => {
+  test('is not written for an ingest that is refused', async () => {
     const customer = await setting.customer();
     await setting.meter('big', { scale: 0 });
     const event = { name: 'big', customer_id: customer, value: 9e14 };
@@ -236,7 +236,7 @@ describe('with a subscribed endpoint', () => {
     expect(await told(customer)).toEqual([]);
   });
 
-  test('500 usages of a meter that counts: too great together, recorded all the same', async () => {
+  test('is written for 500 usages of a counting meter whose sum is too great for one', async () => {
     const customer = await setting.customer();
     await setting.meter('counted', { aggregation: 'count', scale: 0 });
     const event = { name: 'counted', customer_id: customer, value: 999_999_999_999_999 };
@@ -245,7 +245,7 @@ describe('with a subscribed endpoint', () => {
     expect(await toldOnce(customer)).toMatchObject({ count: 500, value: null, consumed: 500 });
   });
 
-  test('many at once: each is told once, and every balance between', async () => {
+  test('is written once for each of many calls at once, with every balance between', async () => {
     const customer = await setting.customer();
     await setting.grant(customer, 'used', { amount: 100 });
     await times(100, (n) =>

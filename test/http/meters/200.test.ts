@@ -10,7 +10,7 @@ afterAll(() => server.stop());
 const create = async (body: object) => (await server.call('POST', '/meters', { body })).json;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('POST answers 201 with every field, and what was left out by default', async () => {
+test('POST /meters answers 201 with every field, and defaults for what was left out', async () => {
   const reply = await server.call('POST', '/meters', { body: { slug: 'api_calls' } });
   expect(reply.status).toBe(201);
   expect(reply.json).toEqual({
@@ -32,7 +32,7 @@ test('POST answers 201 with every field, and what was left out by default', asyn
   });
 });
 
-test('POST keeps everything that was said', async () => {
+test('POST /meters keeps every field that was sent', async () => {
   const body = {
     slug: 'seats',
     name: 'Seats',
@@ -58,7 +58,7 @@ test('GET finds a meter by id and by slug; where a slug is the id of another, th
   expect((await server.call('GET', `/meters/${shadow.id}`)).json).toEqual(shadow);
 });
 
-test('PATCH changes what it names and nothing else', async () => {
+test('PATCH of a meter changes the named fields and nothing else', async () => {
   const made = await create({ slug: 'patched', name: 'Before', description: 'd', unit: 'u' });
   const body = { name: 'After', unit: null, metadata: { a: 'b' }, status: 'archived' };
   const reply = await server.call('PATCH', '/meters/patched', { body });
@@ -67,7 +67,7 @@ test('PATCH changes what it names and nothing else', async () => {
   expect((await server.call('PATCH', `/meters/${made.id}`, { body: {} })).json.name).toBe('After');
 });
 
-test('DELETE answers 204; the meter is gone and its slug is free', async () => {
+test('DELETE of a meter is 204; the meter is gone and its slug is free', async () => {
   const made = await create({ slug: 'gone' });
   const reply = await server.call('DELETE', '/meters/gone');
   expect([reply.status, reply.text]).toEqual([204, '']);
@@ -81,7 +81,7 @@ test('DELETE answers 204; the meter is gone and its slug is free', async () => {
   ).toHaveLength(2);
 });
 
-test('GET lists, newest first, page by page', async () => {
+test('GET /meters lists newest first, in pages', async () => {
   const key = server.other.testKey;
   for (const slug of ['a', 'b', 'c']) await server.call('POST', '/meters', { key, body: { slug } });
   const list = async (query: string) => {
@@ -100,7 +100,7 @@ test('GET lists, newest first, page by page', async () => {
   expect(await list('?limit=200&offset=9')).toEqual(['', 200, 9, false]);
 });
 
-test('test and live keep separate meters under the same slug', async () => {
+test('test and live mode have separate meters under the same slug', async () => {
   await create({ slug: 'both', name: 'in test' });
   const key = server.organisation.liveKey;
   const live = await server.call('POST', '/meters', {

@@ -39,7 +39,7 @@ const CREATES: [string, object, string][] = [
   ['an id',                       { slug: 'a', id: 'x' },                             'id'],
 ];
 
-test.each(CREATES)('POST with %s', async (_what, body, at) => {
+test.each(CREATES)('POST /meters with %s is 400', async (_what, body, at) => {
   const reply = await server.call('POST', '/meters', { body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   expect(reply.json.error.issues.map(({ path }: { path: string[] }) => path.join('.'))).toEqual([
@@ -47,7 +47,7 @@ test.each(CREATES)('POST with %s', async (_what, body, at) => {
   ]);
 });
 
-test('the bounds of metadata are allowed', async () => {
+test('POST /meters takes metadata at its limits', async () => {
   const metadata = { ...pairs(49), [long(40)]: long(500) };
   const reply = await server.call('POST', '/meters', { body: { slug: 'full', metadata } });
   expect([reply.status, reply.json.metadata]).toEqual([201, metadata]);
@@ -62,7 +62,7 @@ const CHANGES: [string, object, string][] = [
   ['an unknown status',  { status: 'deleted' },     'status'],
 ];
 
-test.each(CHANGES)('PATCH with %s', async (_what, body, at) => {
+test.each(CHANGES)('PATCH of a meter with %s is 400', async (_what, body, at) => {
   await server.call('POST', '/meters', { body: { slug: 'fixed' } });
   const reply = await server.call('PATCH', '/meters/fixed', { body });
   expect(reply.status).toBe(400);
@@ -87,7 +87,7 @@ const QUERIES: [string, string][] = [
   ['limt=5',                 'limt'],
 ];
 
-test.each(QUERIES)('GET /meters?%s', async (query, at) => {
+test.each(QUERIES)('GET /meters?%s is 400', async (query, at) => {
   const reply = await server.call('GET', `/meters?${query}`);
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   expect(reply.json.error.issues[0].path).toEqual([at]);

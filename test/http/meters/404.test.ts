@@ -29,12 +29,12 @@ test.each(
   METHODS.flatMap((method) =>
     REFERENCES.map(([what, reference]) => [method, what, reference] as const),
   ),
-)('%s with %s', async (method, _what, reference) => {
+)('%s of a meter with %s is 404', async (method, _what, reference) => {
   const { status, json } = await server.call(method, `/meters/${reference}`, callOf(method));
   expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such meter' }]);
 });
 
-test.each(METHODS)("%s of another organisation's or mode's meter", async (method) => {
+test.each(METHODS)('%s of a meter of another organisation or mode is 404', async (method) => {
   const body = { slug: `mine_${method.toLowerCase()}` };
   const { json } = await server.call('POST', '/meters', { body });
   const { organisation, other } = server;

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('POST with a slug that is taken, also at once', async () => {
+test('POST /meters with a slug that is taken is 409, also at once', async () => {
   const replies = await Promise.all(
     Array.from({ length: 8 }, () => server.call('POST', '/meters', { body: { slug: 'once' } })),
   );
@@ -17,7 +17,7 @@ test('POST with a slug that is taken, also at once', async () => {
   expect(refused!.json.error).toEqual({ type: 'conflict', message: 'a meter "once" exists' });
 });
 
-test('POST of an eleventh meter for an event name, also at once', async () => {
+test('POST of an eleventh meter for an event name is 409, also at once', async () => {
   const replies = await Promise.all(
     Array.from({ length: 14 }, (_, i) =>
       server.call('POST', '/meters', { body: { slug: `m${i}`, event_name: 'crowded' } }),
@@ -27,7 +27,7 @@ test('POST of an eleventh meter for an event name, also at once', async () => {
   expect(replies.filter(({ status }) => status === 409)).toHaveLength(4);
 });
 
-test('DELETE while a customer has a live allowance on it', async () => {
+test('DELETE of a meter on which a customer has an allowance is 409', async () => {
   await server.call('POST', '/meters', { body: { slug: 'used' } });
   const { json: customer } = await server.call('POST', '/customers', { body: {} });
   const body = { feature_key: 'used', amount: 5 };

@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const put = (slug: string, body: unknown = {}, call: object = {}) =>
   server.call('PUT', `/meters/${encodeURIComponent(slug)}`, { body, ...call });
 
-test('makes it, then changes what is given, then changes nothing', async () => {
+test('PUT makes a meter, then changes the given fields, then changes nothing', async () => {
   const fixed = { event_name: 'call', aggregation: 'max', value_property: 'n', scale: 2 };
   const made = await put('one', { ...fixed, name: 'One', unit: 'calls', metadata: { a: 'b' } });
   expect([made.status, made.json]).toMatchObject([201, { slug: 'one', ...fixed, name: 'One' }]);
@@ -32,7 +32,7 @@ test('makes it, then changes what is given, then changes nothing', async () => {
   expect((await put('one', { unique_property: null, value_property: null })).status).toBe(200);
 });
 
-test('nothing but the slug is needed', async () => {
+test('PUT of a meter needs nothing but the slug', async () => {
   const { status, json } = await put('bare', { description: null, status: 'archived' });
   expect([status, json]).toMatchObject([
     201,
@@ -49,7 +49,7 @@ const FIXED: [string, unknown][] = [
   ['scale',           3],
 ];
 
-test.each(FIXED)('%s cannot be changed', async (field, value) => {
+test.each(FIXED)('PUT cannot change %s of a meter', async (field, value) => {
   await put('fixed', { event_name: 'call', value_property: 'n', scale: 2 });
   const before = await server.call('GET', '/meters/fixed');
   const { status, json } = await put('fixed', { name: 'Other', [field]: value });
@@ -58,7 +58,7 @@ test.each(FIXED)('%s cannot be changed', async (field, value) => {
   expect((await server.call('GET', '/meters/fixed')).text).toBe(before.text);
 });
 
-test('unique needs its property where it is made alone', async () => {
+test('PUT of a unique meter needs its property only where it makes the meter', async () => {
   const unique = { aggregation: 'unique' };
   const { status, json } = await put('people', unique);
   expect([status, json.error.issues[0].path]).toEqual([400, ['unique_property']]);
@@ -76,12 +76,12 @@ const REFUSED: [string, string, unknown, string[]][] = [
   ['an unknown field',         'x',   { nam: 'x' },   ['nam']],
 ];
 
-test.each(REFUSED)('%s is refused', async (_what, slug, body, path) => {
+test.each(REFUSED)('PUT of a meter with %s is refused', async (_what, slug, body, path) => {
   const { status, json } = await put(slug, body);
   expect([status, json.error.issues?.[0].path]).toEqual([400, path]);
 });
 
-test('at once: one makes it, the others find it, and no more are made than may be', async () => {
+test('of many PUTs of a meter at once one makes it, and the limit on meters holds', async () => {
   const key = server.other.testKey;
   const slugs = Array.from({ length: METERS_MAX + 2 }, (_, index) => `m${index}`);
   const replies = await Promise.all(
@@ -104,7 +104,7 @@ test('at once: one makes it, the others find it, and no more are made than may b
   expect(replies.filter(({ status }) => status === 201)).toHaveLength(METERS_MAX);
 });
 
-test('an Idempotency-Key has no effect', async () => {
+test('an Idempotency-Key has no effect on PUT of a meter', async () => {
   const headers = { 'idempotency-key': 'k' };
   expect((await put('keyed', { name: 'A' }, { headers })).status).toBe(201);
   const { status, json } = await put('keyed', { name: 'B' }, { headers });

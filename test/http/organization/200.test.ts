@@ -79,7 +79,7 @@ const FULL = {
   phone: '+49 221 1',
 };
 
-test('GET answers with the defaults', async () => {
+test('GET /organization answers the defaults', async () => {
   expect(await read()).toEqual({
     id: mine.id,
     mode: 'test',
@@ -98,7 +98,7 @@ test('GET answers with the defaults', async () => {
   expect(await sellerOnInvoice()).toEqual({ name: 'Mine' });
 });
 
-test('PATCH changes everything, and GET says so', async () => {
+test('PATCH /organization changes every field, and GET shows it', async () => {
   const body = {
     name: 'Renamed',
     timezone: 'Europe/Berlin',
@@ -127,7 +127,7 @@ test('PATCH changes everything, and GET says so', async () => {
   });
 });
 
-test('of the seller and of dunning what is left out stays; null clears a field of the seller', async () => {
+test('PATCH of the seller and of dunning keeps what is left out; null clears a field of the seller', async () => {
   await patch({ seller: FULL, dunning: { retry_days: [] } });
   await patch({ seller: { tax_id: 'X', phone: null }, dunning: { expire_after_days: 30 } });
   const { seller, dunning } = await read();
@@ -146,13 +146,13 @@ const ZONES: [given: string, kept: string][] = [
   ['America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
   ['Etc/GMT+12',                     'Etc/GMT+12'],
 ];
-test.each(ZONES)('the zone %s is %s', async (timezone, kept) => {
+test.each(ZONES)('PATCH of the time zone %s keeps %s', async (timezone, kept) => {
   await patch({ timezone: 'Pacific/Chatham' });
   expect((await patch({ timezone })).json.timezone).toBe(kept);
   expect((await billingPolicyOf(server.sql, test_())).zone).toBe(kept);
 });
 
-test('each part that changed is one event, with the names of what changed in it and no values', async () => {
+test('PATCH of settings writes one event for each part, with the names of its changed fields alone', async () => {
   await patch({
     name: 'Secret Ltd',
     timezone: 'Asia/Tokyo',
@@ -195,14 +195,17 @@ const NOTHING: [string, object][] = [
   ['the same branding',   { branding: { color: null, support_email: null, support_url: null } }],
   ['the same dunning',    { dunning: { retry_days: [1, 3, 7, 13, 20], block_after_days: 14, expire_after_days: 21 } }],
 ];
-test.each(NOTHING)('PATCH with %s changes nothing and is silent', async (_what, body) => {
-  const before = await read();
-  const reply = await patch(body);
-  expect([reply.status, reply.json]).toEqual([200, before]);
-  expect(await told()).toEqual([]);
-});
+test.each(NOTHING)(
+  'PATCH /organization with %s changes nothing and writes no event',
+  async (_what, body) => {
+    const before = await read();
+    const reply = await patch(body);
+    expect([reply.status, reply.json]).toEqual([200, before]);
+    expect(await told()).toEqual([]);
+  },
+);
 
-test('each mode has its own: a test key reaches nothing of live', async () => {
+test('each mode has its own settings: a test key reaches nothing of live', async () => {
   const live = await read(mine.liveKey);
   const body = { name: 'Test', timezone: 'Asia/Tokyo', seller: { tax_id: 'T' } };
   await patch({ ...body, dunning: { retry_days: [] } });
@@ -217,13 +220,13 @@ test('each mode has its own: a test key reaches nothing of live', async () => {
   expect((await sellerOnInvoice(mine.liveKey)).name).toBe('Mine');
 });
 
-test('another organisation sees and changes its own', async () => {
+test('another organisation sees and changes its own settings', async () => {
   await patch({ name: 'Changed' });
   const other = await read(server.other.testKey);
   expect([other.id, other.name]).toEqual([server.other.id, 'Other']);
 });
 
-test('of changes at once none is lost, and their events are numbered and timed in one order', async () => {
+test('PATCHes of settings at once lose no change, and their events are numbered and timed in one order', async () => {
   const fields = Object.keys(FULL).filter((name) => name !== 'email' && name !== 'country');
   const replies = await Promise.all(
     fields.flatMap((name) => [
@@ -240,7 +243,7 @@ test('of changes at once none is lost, and their events are numbered and timed i
   expect(times).toEqual([...new Set(times)].toSorted());
 });
 
-test('the hosted page names the organisation as it names itself', async () => {
+test("the hosted page shows the organisation's own display name", async () => {
   const post = async (path: string, body: object) =>
     (await server.call('POST', path, { body, key: mine.testKey })).json;
   const product = await post('/products', {

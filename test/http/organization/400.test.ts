@@ -69,24 +69,27 @@ const BODIES: [string, unknown, string][] = [
   ['a list',                        [],                                                       ''],
 ];
 
-test.each(BODIES)('PATCH with %s, and nothing of it is kept', async (_what, body, at) => {
-  const before = (await server.call('GET', '/organization')).json;
-  // Valid fields beside an invalid one are not stored either.
-  const sent = Array.isArray(body) ? body : { seller: { city: 'X' }, ...(body as object) };
-  const reply = await server.call('PATCH', '/organization', { body: sent });
-  expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
-  const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
-  expect(paths).toEqual([at]);
-  expect((await server.call('GET', '/organization')).json).toEqual(before);
-  const { id } = server.organisation;
-  expect(await server.sql`select from events where organisation_id = ${id}`).toHaveLength(0);
-});
+test.each(BODIES)(
+  'PATCH /organization with %s is 400 and changes nothing',
+  async (_what, body, at) => {
+    const before = (await server.call('GET', '/organization')).json;
+    // Valid fields beside an invalid one are not stored either.
+    const sent = Array.isArray(body) ? body : { seller: { city: 'X' }, ...(body as object) };
+    const reply = await server.call('PATCH', '/organization', { body: sent });
+    expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
+    const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
+    expect(paths).toEqual([at]);
+    expect((await server.call('GET', '/organization')).json).toEqual(before);
+    const { id } = server.organisation;
+    expect(await server.sql`select from events where organisation_id = ${id}`).toHaveLength(0);
+  },
+);
 
-test('a body that is not there', async () => {
+test('PATCH /organization without a body is refused', async () => {
   expect((await server.call('PATCH', '/organization')).status).toBe(400);
 });
 
-test('the key of a group is of the wrong kind', async () => {
+test("GET and PATCH /organization with a group's key are 403", async () => {
   const { testKey: key } = server.group;
   for (const [method, call] of [
     ['GET', { key }],

@@ -68,14 +68,14 @@ async function expectOurs(response: Response): Promise<void> {
   expect(response.headers.get('content-security-policy')).toContain('img-src data:;');
 }
 
-test('the checkout, framed too, before and after it is paid', async () => {
+test('a branded checkout page shows logo and colour, framed too, before and after it is paid', async () => {
   const { url } = await opened();
   await expectBranded(await open(url));
   await expectBranded(await open(`${url}?embed=1`));
   await shop.buy();
 });
 
-test('the portal and its pages, the invoice for each of its readers', async () => {
+test('a branded portal shows logo and colour on its pages and on the invoice for each reader', async () => {
   const { customer_id: customer, invoice_id: invoice } = await shop.buy({
     checkout: { customer_email: 'portal@example.com', external_customer_id: 'portal' },
   });
@@ -89,7 +89,7 @@ test('the portal and its pages, the invoice for each of its readers', async () =
   await expectBranded(await open(`/api/invoices/${invoice}/pdf`, { authorization }));
 });
 
-test('a receipt has the logo, the colour and where to ask, and answers go there', async () => {
+test('a branded receipt has the logo, the colour and the support contact, which gets its replies', async () => {
   const to = 'branded@example.com';
   await shop.buy({ checkout: { customer_email: to } });
   const [mail] = await office.to(to);
@@ -102,12 +102,12 @@ test('a receipt has the logo, the colour and where to ask, and answers go there'
   await expectBranded(await open(link));
 });
 
-test('another organisation has its own look', async () => {
+test("another organisation's pages have its own brand", async () => {
   const key = shop.server.other.testKey;
   await expectOurs(await open((await opened(key)).url));
 });
 
-test('no text in the database becomes CSS', async () => {
+test('no text in the database becomes CSS of a branded page', async () => {
   const { sql } = shop.server;
   const color = '#fff}</style><script>alert(1)</script>';
   const { url } = await opened();

@@ -52,7 +52,7 @@ async function told(key = mine.testKey): Promise<string[][]> {
     .toReversed();
 }
 
-test('colour and support are set, kept in lower case, and cleared one by one', async () => {
+test("a brand's colour and support contact are set, kept in lower case, and cleared one by one", async () => {
   const branding = {
     color: '#AbCdEf',
     support_email: 'help@acme.example',
@@ -86,32 +86,37 @@ const TAKEN: [string, Buffer, string][] = [
   ['a lossy WebP',           webp('VP8 ', { width: 120, height: 40 }),              'image/webp'],
   ['a lossless WebP',        webp('VP8L', { width: 120, height: 40 }),              'image/webp'],
 ];
-test.each(TAKEN)('%s is taken, and served to everybody as it is', async (_what, bytes, type) => {
-  const reply = await put(bytes);
-  expect([reply.status, reply.text]).toEqual([200, reply.text]);
-  const { url } = reply.json;
-  expect(url).toEndWith(`/logos/${createHash('sha256').update(bytes).digest('hex').slice(0, 40)}`);
-  expect(reply.json.type).toBe(type);
-  expect((await server.call('GET', '/organization/logo', { key: mine.testKey })).json).toEqual(
-    reply.json,
-  );
-  expect(await logoOf()).toBe(url);
-  const image = await show(url);
-  expect(image.status).toBe(200);
-  expect(Buffer.from(await image.arrayBuffer()).equals(bytes)).toBe(true);
-  expect(Object.fromEntries(image.headers)).toMatchObject({
-    'content-type': type,
-    'cache-control': 'public, max-age=31536000, immutable',
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; sandbox",
-    'cross-origin-resource-policy': 'cross-origin',
-  });
-  expect(image.headers.has('set-cookie')).toBe(false);
-  const etag = image.headers.get('etag')!;
-  const again = await show(url, { 'if-none-match': `"x", W/${etag}` });
-  expect([again.status, await again.text()]).toEqual([304, '']);
-  expect((await show(url, { 'if-none-match': '"x"' })).status).toBe(200);
-});
+test.each(TAKEN)(
+  'PUT of the logo %s is taken, and served to everybody as it is',
+  async (_what, bytes, type) => {
+    const reply = await put(bytes);
+    expect([reply.status, reply.text]).toEqual([200, reply.text]);
+    const { url } = reply.json;
+    expect(url).toEndWith(
+      `/logos/${createHash('sha256').update(bytes).digest('hex').slice(0, 40)}`,
+    );
+    expect(reply.json.type).toBe(type);
+    expect((await server.call('GET', '/organization/logo', { key: mine.testKey })).json).toEqual(
+      reply.json,
+    );
+    expect(await logoOf()).toBe(url);
+    const image = await show(url);
+    expect(image.status).toBe(200);
+    expect(Buffer.from(await image.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(Object.fromEntries(image.headers)).toMatchObject({
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+    expect(image.headers.has('set-cookie')).toBe(false);
+    const etag = image.headers.get('etag')!;
+    const again = await show(url, { 'if-none-match': `"x", W/${etag}` });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    expect((await show(url, { 'if-none-match': '"x"' })).status).toBe(200);
+  },
+);
 
 const TOO_LARGE = pngOfBytes(65_537);
 
@@ -141,19 +146,22 @@ const REFUSED: [what: string, body: unknown, at: string, says: string][] = [
   ['a type beside it',           { data: base64(LOGO), type: 'image/svg+xml' },   'type', ''],
   ['no image',                   {},                                              'data', ''],
 ];
-test.each(REFUSED)('%s is refused, and nothing changes', async (_what, body, at, says) => {
-  await put(png(9, 9));
-  const before = await read();
-  const reply = await server.call('PUT', '/organization/logo', { body, key: mine.testKey });
-  expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
-  const [issue] = reply.json.error.issues;
-  expect(issue.path.join('.')).toBe(at);
-  expect(issue.message).toContain(says);
-  expect(await read()).toEqual(before);
-  expect((await show(before.logo_url)).status).toBe(200);
-});
+test.each(REFUSED)(
+  'PUT of the logo %s is refused, and nothing changes',
+  async (_what, body, at, says) => {
+    await put(png(9, 9));
+    const before = await read();
+    const reply = await server.call('PUT', '/organization/logo', { body, key: mine.testKey });
+    expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
+    const [issue] = reply.json.error.issues;
+    expect(issue.path.join('.')).toBe(at);
+    expect(issue.message).toContain(says);
+    expect(await read()).toEqual(before);
+    expect((await show(before.logo_url)).status).toBe(200);
+  },
+);
 
-test('a body of more than 1 MiB, and one that is no JSON', async () => {
+test('PUT of a logo of more than 1 MiB, or that is no JSON, is refused', async () => {
   const call = (raw: string, type: string) =>
     server.call('PUT', '/organization/logo', {
       raw,
@@ -166,7 +174,7 @@ test('a body of more than 1 MiB, and one that is no JSON', async () => {
   expect((await call('x', 'image/png')).status).toBe(415);
 });
 
-test('another logo has another address, and mails show the one before', async () => {
+test('a new logo has a new address, and older mails show the logo before', async () => {
   const [first, second] = [png(8, 8), png(8, 8, { color: [1, 2, 3] })];
   const before = (await put(first)).json.url;
   const after = (await put(second)).json.url;
@@ -181,7 +189,7 @@ test('another logo has another address, and mails show the one before', async ()
   ]);
 });
 
-test('the last ten logos are kept, the present one among them; removed, all are gone', async () => {
+test('the last ten logos are kept, the current one among them; DELETE removes all', async () => {
   const images = Array.from({ length: 12 }, ownLogo);
   const urls: string[] = [];
   for (const logo of images) urls.push((await put(logo)).json.url);
@@ -199,7 +207,7 @@ test('the last ten logos are kept, the present one among them; removed, all are 
   expect(await shown()).toEqual(urls.map(() => 404));
 });
 
-test('a removed logo is gone, and can be removed once', async () => {
+test('a deleted logo is 404, and can be deleted once', async () => {
   const { url } = (await put(ownLogo())).json;
   expect((await remove()).status).toBe(204);
   expect([await logoOf(), (await show(url)).status]).toEqual([null, 404]);
@@ -210,7 +218,7 @@ test('a removed logo is gone, and can be removed once', async () => {
   expect(await told()).toHaveLength(2);
 });
 
-test('each organisation has its own, in each mode, and the same image twice is two', async () => {
+test('each organisation has its own logos in each mode, and the same image twice is two', async () => {
   const logo = ownLogo();
   await put(logo);
   const url = (await put(logo, server.other.testKey)).json.url;
@@ -234,12 +242,12 @@ test('each organisation has its own, in each mode, and the same image twice is t
 // prettier-ignore
 test.each([
   ['x'], ['0'.repeat(40)], ['A'.repeat(40)], ['%00'.repeat(4)], ['..%2f..%2fetc'], [`${'0'.repeat(40)}.svg`],
-])('there is no logo %s', async (hash) => {
+])('GET of the logo %s is 404', async (hash) => {
   const reply = await fetch(`${server.url}/logos/${hash}`);
   expect([reply.status, reply.headers.get('content-type')]).toEqual([404, 'application/json']);
 });
 
-test('a HEAD has the same headers and no image', async () => {
+test('HEAD of a logo has the same headers and no image', async () => {
   const url = new URL((await put(LOGO)).json.url).pathname;
   const reply = await fetch(server.url + url, { method: 'HEAD' });
   expect([reply.status, reply.headers.get('content-type'), await reply.text()]).toEqual([
@@ -249,7 +257,7 @@ test('a HEAD has the same headers and no image', async () => {
   ]);
 });
 
-test('of logos that come at once the last is the present one, and the settings name that one', async () => {
+test('of logos PUT at once the last is the current one, and the settings name it', async () => {
   const all = Array.from({ length: 12 }, (_, at) => png(6, 6, { color: [at, at, at] }));
   const replies = await Promise.all(all.map((logo) => put(logo)));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
@@ -260,7 +268,7 @@ test('of logos that come at once the last is the present one, and the settings n
   expect(rows.map(({ hash }) => hash)).toContain(url.split('/').at(-1));
 });
 
-test('the audit log has the addresses and no bytes', async () => {
+test('the audit log of a logo has its addresses and no bytes', async () => {
   const bytes = pngOfBytes(2000);
   const url = (await put(bytes)).json.url;
   const { json, text } = await server.call('GET', '/audit-log?operation=putLogo', {
@@ -272,7 +280,7 @@ test('the audit log has the addresses and no bytes', async () => {
   expect(server.logged.join('')).not.toContain(base64(bytes).slice(0, 40));
 });
 
-test('a group has no logo, a key that reads puts none, and a stranger none', async () => {
+test('a group has no logo, and neither a key with the scope read nor a stranger puts one', async () => {
   const call = { body: { data: base64(LOGO) } };
   const by = async (key: string | null) =>
     (await server.call('PUT', '/organization/logo', { ...call, key })).status;

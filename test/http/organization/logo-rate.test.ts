@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const show = (path: string, address: string) =>
   fetch(server.url + path, { headers: { 'x-forwarded-for': address } });
 
-test('beyond the limit it is 429, for that address alone', async () => {
+test('GET of logos beyond the rate limit is 429, for that address alone', async () => {
   const data = png(9, 9).toString('base64');
   const { json } = await server.call('PUT', '/organization/logo', { body: { data } });
   const { pathname } = new URL(json.url);

@@ -45,7 +45,7 @@ function admin(
 }
 const of = (verb: string, mode = 'test') => ['processor', verb, '--org', mine.id, '--mode', mode];
 
-test('set, show and remove: the server goes by it at once', async () => {
+test('the admin command sets, shows and removes a Stripe key, and the server uses it at once', async () => {
   // As an operator does: the key comes through a pipe.
   const asked = [...of('set'), '--json'];
   const { databaseUrl } = bank.server;
@@ -68,7 +68,7 @@ test('set, show and remove: the server goes by it at once', async () => {
   ]);
 });
 
-test('a webhook secret on the second line', async () => {
+test('the admin command reads a webhook secret on the second line', async () => {
   const key = account.restrictedKey('live', ['accounts_kyc_basic_read']);
   const set = await admin(of('set', 'live'), { input: `\n ${key}\r\nwhsec_ofTheMerchant` });
   expect([set.exitCode, JSON.parse(set.stdout)]).toEqual([
@@ -87,15 +87,18 @@ const REFUSED: [string, () => Parameters<typeof admin>, string][] = [
   ['nothing to show',        () => [of('show')],                                                    'no processor is connected'],
   ['nothing to remove',      () => [of('remove')],                                                  'no processor is connected'],
 ];
-test.each(REFUSED)('exit code 1 for %s', async (_what, args, said) => {
-  const { exitCode, stdout, stderr } = await admin(...args());
-  expect([exitCode, stdout]).toEqual([1, '']);
-  expect(stderr).toContain(said);
-  expect(stderr).not.toContain(account.testKey.slice(8));
-  expect(await mine.rows()).toEqual([]);
-});
+test.each(REFUSED)(
+  'the admin command of the processor exits with 1 for %s',
+  async (_what, args, said) => {
+    const { exitCode, stdout, stderr } = await admin(...args());
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain(account.testKey.slice(8));
+    expect(await mine.rows()).toEqual([]);
+  },
+);
 
-test('a key that a server could not read is not stored', async () => {
+test('the admin command stores no Stripe key that a server could not decrypt', async () => {
   const env = { STRIPE_API_URL: bank.fake.url, DATA_DIR };
   const input = account.testKey;
   const without = await admin(of('set'), { input, env });
@@ -108,7 +111,7 @@ test('a key that a server could not read is not stored', async () => {
   expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('another key')]);
 });
 
-test('a server with another SECRETS_KEY does not start, where only a processor has a key', async () => {
+test('a server with another SECRETS_KEY does not start, even where only a processor key is encrypted', async () => {
   await mine.connect(account.testKey);
   expect(await bank.server.sql`select from webhook_endpoints`).toHaveLength(0);
   const main = join(import.meta.dir, '../../../src/main.ts');

@@ -32,7 +32,7 @@ const refusedAt = (reply: Reply) => [
   reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.')).join(' '),
 ];
 
-test('PUT tries the key, GET shows what is connected, and neither shows the key', async () => {
+test('PUT of a Stripe key tries it, GET shows the account, and neither shows the key', async () => {
   const reply = await mine.connect(account.testKey);
   expect([reply.status, reply.json]).toEqual([
     200,
@@ -52,7 +52,7 @@ test('PUT tries the key, GET shows what is connected, and neither shows the key'
   expect(keyOf(row)).toBe(account.testKey);
 });
 
-test('each mode has an account of its own', async () => {
+test('each mode has a Stripe account of its own', async () => {
   expect((await mine.get('live')).status).toBe(404);
   await mine.connect(account.testKey);
   expect((await mine.get('live')).status).toBe(404);
@@ -63,7 +63,7 @@ test('each mode has an account of its own', async () => {
   expect(endpoints(account, 'live').map(({ url }) => url)).toEqual([mine.hook('live')]);
 });
 
-test('another organisation sees nothing of it', async () => {
+test('another organisation sees nothing of a connected Stripe account', async () => {
   await mine.connect(account.testKey);
   const other = await bank.merchant();
   expect((await other.get()).status).toBe(404);
@@ -71,7 +71,7 @@ test('another organisation sees nothing of it', async () => {
   expect((await mine.get()).status).toBe(200);
 });
 
-test('another key of the account takes the place of the first, and its webhooks go on', async () => {
+test('PUT of another key of the same Stripe account replaces it, and webhooks go on', async () => {
   await mine.connect(account.testKey);
   const [before] = await mine.rows();
   const rolled = account.rollKey('test');
@@ -90,14 +90,14 @@ test('another key of the account takes the place of the first, and its webhooks 
   expect(endpoints()).toHaveLength(1);
 });
 
-test('a restricted key that may not register takes over what is registered', async () => {
+test('a restricted Stripe key that may not register webhooks takes over the registered endpoint', async () => {
   await mine.connect(account.testKey);
   const restricted = account.restrictedKey('test', ['accounts_kyc_basic_read']);
   expect((await mine.connect(restricted)).json.status).toBe('active');
   expect(endpoints()).toHaveLength(1);
 });
 
-test('another account takes what is new, and the first keeps its key', async () => {
+test('after PUT of another Stripe account new payments use it, and the first keeps its key', async () => {
   await mine.connect(account.testKey);
   const second = bank.fake.newAccount();
   const reply = await mine.connect(second.testKey);
@@ -117,7 +117,7 @@ test('another account takes what is new, and the first keeps its key', async () 
   expect([endpoints(account).length, endpoints(second).length]).toEqual([1, 0]);
 });
 
-test('DELETE disconnects once, keeps the key, and the endpoint at Stripe is gone', async () => {
+test('DELETE disconnects Stripe once, keeps the key, and removes the endpoint at Stripe', async () => {
   await mine.connect(account.testKey);
   expect((await mine.remove()).status).toBe(204);
   expect((await mine.get()).status).toBe(404);
@@ -129,7 +129,7 @@ test('DELETE disconnects once, keeps the key, and the endpoint at Stripe is gone
   expect([row!['webhook_endpoint_id'], row!['sealed_webhook_secret']]).toEqual([null, null]);
 });
 
-test('DELETE works while Stripe is away', async () => {
+test('DELETE disconnects Stripe while Stripe is away', async () => {
   await mine.connect(account.testKey);
   bank.fake.away(true);
   try {
@@ -144,7 +144,7 @@ test('DELETE works while Stripe is away', async () => {
   expect(endpoints()).toHaveLength(1);
 });
 
-test('the endpoint is registered once, also where an answer was lost', async () => {
+test('the webhook endpoint at Stripe is registered once, even where an answer was lost', async () => {
   bank.fake.next({ method: 'POST', path: /^\/v1\/webhook_endpoints$/ }, 'lose_answer');
   const lost = await mine.connect(account.testKey);
   expect([lost.status, lost.headers.get('retry-after')]).toEqual([503, '5']);
@@ -160,7 +160,7 @@ test('the endpoint is registered once, also where an answer was lost', async () 
   expect(endpoint!.api_version).toBe('2026-10-28.endive');
 });
 
-test('one that was deleted or disabled at Stripe is registered anew', async () => {
+test('a webhook endpoint that was deleted or disabled at Stripe is registered anew', async () => {
   await mine.connect(account.testKey);
   const [first] = endpoints();
   const own = async (method: string, path: string, body?: string) =>
@@ -182,7 +182,7 @@ test('one that was deleted or disabled at Stripe is registered anew', async () =
   expect(endpoints()).toHaveLength(1);
 });
 
-test('a key that may not register: the merchant makes the endpoint, and names its secret', async () => {
+test('a Stripe key that may not register takes the secret of an endpoint the merchant made', async () => {
   const restricted = account.restrictedKey('test', ['accounts_kyc_basic_read']);
   const without = await mine.connect(restricted);
   expect([without.status, without.json.status]).toEqual([200, 'webhook_secret_required']);
@@ -200,7 +200,7 @@ test('a key that may not register: the merchant makes the endpoint, and names it
   expect(endpoints()).toEqual([]);
 });
 
-test("the merchant's own endpoint takes the place of the one that was made", async () => {
+test("the merchant's own webhook endpoint replaces the one that was registered at Stripe", async () => {
   await mine.connect(account.testKey);
   const body = {
     type: 'stripe',
@@ -230,7 +230,7 @@ const KEYS: [string, () => string][] = [
   ['that may do nothing',       () => account.restrictedKey('test', [])],
 ];
 test.each(KEYS)(
-  'PUT with a key %s is 400, changes nothing and does not quote it',
+  'PUT of a Stripe key %s is 400, changes nothing and does not quote it',
   async (_what, make) => {
     const key = make();
     const reply = await mine.connect(key);
@@ -242,7 +242,7 @@ test.each(KEYS)(
   },
 );
 
-test('what is wrong with a key is said', async () => {
+test('PUT of an invalid Stripe key says what is wrong with it', async () => {
   const said = async (key: string) => (await mine.connect(key)).json.error.message;
   expect(await said('pk_test_51HqLyjWDarjtT1zdp7dc')).toContain('publishable');
   expect(await said(account.liveKey)).toContain('live mode');
@@ -261,7 +261,7 @@ const BODIES: [string, object, string][] = [
   ['an empty secret',        { type: 'stripe', secret_key: 'sk_test_51HqLyjWDar', webhook_secret: '' }, 'webhook_secret'],
   ['a long secret',          { type: 'stripe', secret_key: 'sk_test_51HqLyjWDar', webhook_secret: `whsec_${'a'.repeat(250)}` }, 'webhook_secret'],
 ];
-test.each(BODIES)('PUT with %s is 400', async (_what, body, at) => {
+test.each(BODIES)('PUT of the processor with %s is 400', async (_what, body, at) => {
   expect(refusedAt(await mine.put(body))).toEqual([400, 'invalid_request', at]);
   expect(await mine.rows()).toEqual([]);
 });
@@ -273,21 +273,24 @@ const AWAY: [string, () => void][] = [
   ['is too busy',      () => bank.fake.next({ method: 'GET', path: /^\/v1\/account$/ }, 'rate_limit')],
   ['goes meanwhile',   () => bank.fake.next({ method: 'GET', path: /^\/v1\/webhook_endpoints$/ }, 'error_500')],
 ];
-test.each(AWAY)('503 where Stripe %s, and what was connected stays', async (_what, fail) => {
-  await mine.connect(account.testKey);
-  const before = await mine.rows();
-  fail();
-  const reply = await mine.connect(bank.fake.newAccount().testKey);
-  bank.fake.away(false);
-  expect([reply.status, reply.json?.error?.type, reply.headers.get('retry-after')]).toEqual([
-    503,
-    'service_unavailable',
-    '5',
-  ]);
-  expect(await mine.rows()).toEqual(before);
-});
+test.each(AWAY)(
+  'PUT of a Stripe key is 503 where Stripe %s, and the connected account stays',
+  async (_what, fail) => {
+    await mine.connect(account.testKey);
+    const before = await mine.rows();
+    fail();
+    const reply = await mine.connect(bank.fake.newAccount().testKey);
+    bank.fake.away(false);
+    expect([reply.status, reply.json?.error?.type, reply.headers.get('retry-after')]).toEqual([
+      503,
+      'service_unavailable',
+      '5',
+    ]);
+    expect(await mine.rows()).toEqual(before);
+  },
+);
 
-test('each change is told, by the names of what changed and by whom; a repetition is not', async () => {
+test('each change of the processor is an event with what changed and by whom; a repetition is not', async () => {
   await mine.connect(account.testKey);
   await mine.connect(account.testKey);
   await mine.connect(account.rollKey('test'));
@@ -309,7 +312,7 @@ test('each change is told, by the names of what changed and by whom; a repetitio
   expect(await mine.told('live')).toEqual([]);
 });
 
-test('of several at once one is connected in the end, with one endpoint', async () => {
+test('of several PUTs of a Stripe key at once one is connected in the end, with one endpoint', async () => {
   const others = [account, ...Array.from({ length: 3 }, () => bank.fake.newAccount())];
   const replies = await Promise.all(others.map(({ testKey }) => mine.connect(testKey)));
   // One that waits for too long is told to come again.
@@ -323,7 +326,7 @@ test('of several at once one is connected in the end, with one endpoint', async 
   }
 });
 
-test('Stripe is asked in the place that the operator names, and nowhere else', async () => {
+test("Stripe is called at the operator's address, and nowhere else", async () => {
   const before = bank.fake.requests().length;
   await mine.connect(account.testKey);
   const paths = bank.fake
@@ -337,7 +340,7 @@ test('Stripe is asked in the place that the operator names, and nowhere else', a
   ]);
 });
 
-test('keys are tried so often and no more, in each mode', async () => {
+test('Stripe keys are tried at most so often, in each mode', async () => {
   const limits = { ...TEST_SETTINGS.limits, processorKeys: 2 };
   const strict = await openBank({ settings: { limits } });
   const merchant = await strict.merchant();

@@ -51,7 +51,7 @@ async function anHourLater(): Promise<void> {
   await server.sql`update webhook_endpoints set updated_at = updated_at - interval '2 hours'`;
 }
 
-test('its group hears of it from then on, of usage too, until it leaves', async () => {
+test('a group hears events of an organisation that joined it, usage too, until it leaves', async () => {
   await server.call('POST', '/meters', { body: { slug: 'calls' } });
   await server.call('POST', '/customers', { body: { external_customer_id: 'user-1' } });
   const before = await anEvent(server);
@@ -73,7 +73,7 @@ test('its group hears of it from then on, of usage too, until it leaves', async 
   expect(await audit(server.sql)).toEqual([]);
 });
 
-test('to join the group that it is of changes nothing', async () => {
+test('joining the group that an organisation is in changes nothing', async () => {
   await inGroup(server.group.id);
   const since = () => server.sql`select group_since from organisations order by id`;
   const joined = [...(await since())];
@@ -81,7 +81,7 @@ test('to join the group that it is of changes nothing', async () => {
   expect([...(await since())]).toEqual(joined);
 });
 
-test('what cannot be is refused', async () => {
+test('joining a group is refused for an unknown group or organisation', async () => {
   const unknown = '01976c2e-5f00-7a10-8000-000000000001';
   const { id } = server.organisation;
   const refused = async (...args: string[]) => {

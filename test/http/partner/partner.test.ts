@@ -19,7 +19,7 @@ const call = (method: string, path: string, body?: object, key = server.group.te
   server.call(method, path, { key, ...(body !== undefined && { body }) });
 const create = async (body: object, key?: string) => (await call('POST', PATH, body, key)).json;
 
-test('POST answers every field, and the secret once', async () => {
+test("POST of a group's webhook endpoint answers every field, and the secret once", async () => {
   const reply = await call('POST', PATH, { url });
   expect(reply.status).toBe(201);
   const { secret, ...made } = reply.json;
@@ -40,7 +40,7 @@ test('POST answers every field, and the secret once', async () => {
   expect(openSecrets(TEST_SECRETS_KEY).open(row!['secret'], made.id)).toBe(secret);
 });
 
-test('the environment is that of the key', async () => {
+test("a group's webhook endpoint has the mode of the key", async () => {
   const { liveKey } = server.group;
   expect((await create({ url }, liveKey)).environment).toBe('live');
   const local = await call('POST', PATH, { url: 'http://localhost:4000/' });
@@ -49,7 +49,7 @@ test('the environment is that of the key', async () => {
   expect([live.status, live.json.error.issues[0].path]).toEqual([400, ['url']]);
 });
 
-test('a retry gets the first answer; the same key of an organisation is another key', async () => {
+test("POST of a group's endpoint again with its key replays; the key of an organisation is another", async () => {
   const headers = { 'idempotency-key': 'partner-1' };
   const { testKey: key } = server.group;
   const first = await server.call('POST', PATH, { key, headers, body: { url } });
@@ -63,7 +63,7 @@ test('a retry gets the first answer; the same key of an organisation is another 
   expect([own.status, own.headers.get('idempotency-replayed')]).toEqual([201, null]);
 });
 
-test('it gets the events of every organisation in the group, in its mode, and no others', async () => {
+test("a group's endpoint gets the events of every organisation in the group, in its mode, and no others", async () => {
   const setting = { sql: server.sql, ids, now: Date.now() };
   const second = await createOrganisation(setting, { name: 'Two', groupId: server.group.id });
   if (typeof second === 'string') throw new Error(second);
@@ -77,7 +77,7 @@ test('it gets the events of every organisation in the group, in its mode, and no
   expect(await unaccounted(server)).toEqual([]);
 });
 
-test('PATCH, rotate, DELETE', async () => {
+test("a group's webhook endpoint is changed, its secret rotated, and deleted", async () => {
   const { secret, ...made } = await create({ url });
   const path = `${PATH}/${made.id}`;
   const body = { url: 'https://hooks.example/new', event_types: ['*'], status: 'disabled' };
@@ -108,7 +108,7 @@ const BODIES: [string, object, string][] = [
   ['a status',           { url, status: 'disabled' },            'status'],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, at) => {
+test.each(BODIES)("POST of a group's webhook endpoint with %s is 400", async (_what, body, at) => {
   const before = await server.sql`select count(*) from webhook_endpoints`;
   const reply = await call('POST', PATH, body);
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
@@ -126,27 +126,30 @@ const ROUTES: [string, string, object | undefined][] = [
   ['POST',   '/rotate-secret',  undefined],
 ];
 
-test.each(ROUTES)("%s %s of what is not the group's own", async (method, suffix, body) => {
-  const mine = await create({ url });
-  const own = (await server.call('POST', '/webhook-endpoints', { body: { url } })).json;
-  const stranger = await createGroup({ sql: server.sql, ids, now: Date.now() }, { name: 'Else' });
-  const before = await server.sql`select * from webhook_endpoints order by id`;
-  const { testKey, liveKey } = server.group;
-  const tries: [string, string][] = [
-    [mine.id, liveKey],
-    [mine.id, stranger.testKey],
-    [own.id, testKey],
-    ['01890000-0000-7000-8000-000000000000', testKey],
-    ['%ff', testKey],
-  ];
-  for (const [id, key] of tries) {
-    const reply = await call(method, `${PATH}/${id}${suffix}`, body, key);
-    expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
-  }
-  expect(await server.sql`select * from webhook_endpoints order by id`).toEqual(before);
-});
+test.each(ROUTES)(
+  '%s %s of an endpoint of another group or organisation is 404',
+  async (method, suffix, body) => {
+    const mine = await create({ url });
+    const own = (await server.call('POST', '/webhook-endpoints', { body: { url } })).json;
+    const stranger = await createGroup({ sql: server.sql, ids, now: Date.now() }, { name: 'Else' });
+    const before = await server.sql`select * from webhook_endpoints order by id`;
+    const { testKey, liveKey } = server.group;
+    const tries: [string, string][] = [
+      [mine.id, liveKey],
+      [mine.id, stranger.testKey],
+      [own.id, testKey],
+      ['01890000-0000-7000-8000-000000000000', testKey],
+      ['%ff', testKey],
+    ];
+    for (const [id, key] of tries) {
+      const reply = await call(method, `${PATH}/${id}${suffix}`, body, key);
+      expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
+    }
+    expect(await server.sql`select * from webhook_endpoints order by id`).toEqual(before);
+  },
+);
 
-test("an organisation's key", async () => {
+test("an organisation's key is refused by the routes of groups", async () => {
   const { testKey: key } = server.organisation;
   const replies = [
     await call('POST', PATH, { url: 'not judged' }, key),

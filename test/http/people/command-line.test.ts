@@ -20,7 +20,7 @@ async function json(...args: string[]) {
 }
 const home = () => `/dashboard/${server.organisation.id}/test`;
 
-test('create makes a user and a member, and prints a link that signs in once', async () => {
+test('the command line makes a user and a member, and prints a link that signs in once', async () => {
   const org = server.organisation.id;
   const asked = ['create', '--org', org, '--email', 'Root@example.com'];
   const made = await json(...asked, '--name', 'Root');
@@ -53,7 +53,7 @@ test('create makes a user and a member, and prints a link that signs in once', a
   ]);
 });
 
-test('remove takes a member away, never the last owner; without an organisation it disables', async () => {
+test('the command line removes a member, never the last owner; without an organisation it disables', async () => {
   const org = server.other.id;
   const owner = await aMember(server, 'owner', { organisationId: org });
   const user = await aMember(server, 'admin', { organisationId: org });
@@ -73,7 +73,7 @@ test('remove takes a member away, never the last owner; without an organisation 
   expect((await (await signedIn(server, user)).get('/dashboard/account')).status).toBe(200);
 });
 
-test('sign-out ends all sessions of a user', async () => {
+test('the command line ends all sessions of a user', async () => {
   const user = await aMember(server);
   const tabs = [await signedIn(server, user), await signedIn(server, user)];
   expect(await json('sign-out', '--email', user.email)).toMatchObject({ sessions_ended: 2 });
@@ -89,7 +89,7 @@ test.each([
   [['create', '--org', ids.next(), '--email', 'a@example.com', '--name', '']],
   [['list']],
   [['sign-out']],
-])('%j makes no sense', async (args) => {
+])('the command line refuses the arguments %j', async (args) => {
   const { exitCode, stdout, stderr } = await admin(...args);
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toContain('usage:');
@@ -100,7 +100,7 @@ test.each([
   [['remove', '--email', 'nobody@example.com']],
   [['sign-out', '--email', 'nobody@example.com']],
   [['reset-second-factor', '--email', 'nobody@example.com']],
-])('%j is of nobody', async (args) => {
+])('the command line finds nobody for %j', async (args) => {
   const { exitCode, stdout, stderr } = await admin(...args);
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toStartWith('there is no ');

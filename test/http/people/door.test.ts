@@ -28,7 +28,7 @@ function open() {
   return { asked, door, withCookie };
 }
 
-test('the cookie of a session says who is signed in, among others', async () => {
+test("a session's cookie says who is signed in, among other cookies", async () => {
   const { asked, withCookie } = open();
   for (const cookie of [
     `__Host-tollhouse=${TOKEN}`,
@@ -40,14 +40,14 @@ test('the cookie of a session says who is signed in, among others', async () => 
   expect(asked).toEqual(Array.from({ length: 3 }, () => [TOKEN, ADDRESS, true]));
 });
 
-test('what the page asks for by itself does not keep the session open', async () => {
+test('requests that a page makes by itself do not prolong the session', async () => {
   const { asked, door } = open();
   const headers = { cookie: `__Host-tollhouse=${TOKEN}`, 'x-live': '1' };
   await door.whoIs(new Request('http://localhost/dashboard', { headers }), ADDRESS);
   expect(asked).toEqual([[TOKEN, ADDRESS, false]]);
 });
 
-test('what is no such cookie is not looked up', async () => {
+test('a malformed session cookie is not looked up', async () => {
   const { asked, door, withCookie } = open();
   for (const cookie of [
     '',
@@ -65,7 +65,7 @@ test('what is no such cookie is not looked up', async () => {
   expect(asked).toEqual([]);
 });
 
-test('the token of its forms is its own, stays the same and is not the cookie', async () => {
+test("a session's form token is its own, stays the same and is not the cookie", async () => {
   const { withCookie } = open();
   const first = await withCookie(`__Host-tollhouse=${TOKEN}`);
   const again = await withCookie(`__Host-tollhouse=${TOKEN}`);

@@ -42,7 +42,7 @@ async function membersOf(email: string): Promise<{ role: string }[]> {
   return [...rows];
 }
 
-test('a stranger gets a mail, joins with a name, and is signed in', async () => {
+test('an invited stranger gets a mail, joins with a name, and is signed in', async () => {
   const email = anEmail();
   const { id, link, mail, json } = await invited(email, 'admin');
   expect(json).toEqual({
@@ -70,7 +70,7 @@ test('a stranger gets a mail, joins with a name, and is signed in', async () => 
   expect((await server.call('DELETE', `/invitations/${id}`, { key: key() })).status).toBe(409);
 });
 
-test('of those who accept at once one joins', async () => {
+test('of those who accept an invitation at once one joins', async () => {
   const email = anEmail();
   const { link } = await invited(email);
   const tabs = Array.from({ length: 6 }, () => new Tab(server));
@@ -80,7 +80,7 @@ test('of those who accept at once one joins', async () => {
   expect(await membersOf(email)).toHaveLength(1);
 });
 
-test('a user who exists signs in first: the link is no way around', async () => {
+test('an invited user who exists signs in first: the link does not skip that', async () => {
   const { organisation, other } = server;
   const user = await aMember(server, 'support', { email: anEmail(), organisationId: other.id });
   const { link } = await invited(user.email, 'owner');
@@ -97,7 +97,7 @@ test('a user who exists signs in first: the link is no way around', async () => 
   expect(await membersOf(user.email)).toMatchObject([{ role: 'owner' }]);
 });
 
-test('before its code a session accepts nothing', async () => {
+test('a session without its second factor accepts no invitation', async () => {
   const { other } = server;
   const user = await aMember(server, 'support', { email: anEmail(), organisationId: other.id });
   await enrolled(await signedIn(server, user));
@@ -110,7 +110,7 @@ test('before its code a session accepts nothing', async () => {
   expect(await membersOf(user.email)).toEqual([]);
 });
 
-test('the account shows those for its own address, and no other accepts them', async () => {
+test('the account page shows the invitations for its address, and no other user accepts them', async () => {
   const { other } = server;
   const user = await aMember(server, 'support', { email: anEmail(), organisationId: other.id });
   // The address is the same, however it is written.
@@ -127,7 +127,7 @@ test('the account shows those for its own address, and no other accepts them', a
   expect(await membersOf(user.email)).toMatchObject([{ role: 'read_only' }]);
 });
 
-test('another one takes its place; a withdrawn one and one of a week ago open nothing', async () => {
+test('a new invitation replaces the old; withdrawn and week-old ones do not work', async () => {
   const email = anEmail();
   const first = await invited(email);
   await office.read();
@@ -148,7 +148,7 @@ test('another one takes its place; a withdrawn one and one of a week ago open no
   expect(states).toEqual(['expired', 'revoked', 'revoked']);
 });
 
-test("another organisation's is not there", async () => {
+test('an invitation of another organisation is 404', async () => {
   const { id, link } = await invited(anEmail());
   const stranger = server.other.liveKey;
   expect((await server.call('DELETE', `/invitations/${id}`, { key: stranger })).status).toBe(404);
@@ -157,7 +157,7 @@ test("another organisation's is not there", async () => {
   expect((await new Tab(server).get(link)).status).toBe(200);
 });
 
-test('who is a member is not invited', async () => {
+test('a member cannot be invited', async () => {
   const user = await aMember(server, 'support', { email: anEmail() });
   for (const email of [user.email, user.email.toUpperCase()]) {
     const { status, json } = await post({ email, role: 'owner' });
@@ -165,7 +165,7 @@ test('who is a member is not invited', async () => {
   }
 });
 
-test('a retry invites once, and mails once', async () => {
+test('a repeated invitation request invites once, and mails once', async () => {
   const email = anEmail();
   const headers = { 'idempotency-key': 'invite once' };
   const first = await post({ email, role: 'support' }, headers);
@@ -189,7 +189,7 @@ test.each([
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
 });
 
-test('the link is in no answer, no row and no log', async () => {
+test("an invitation's link is in no answer, row or log", async () => {
   const { link } = await invited(anEmail());
   const token = link.slice(link.lastIndexOf('/') + 1);
   const [row] = await server.sql<{ text: string }[]>`

@@ -32,7 +32,7 @@ async function settled(): Promise<void> {
 
 const mailsTo = (email: string) => office.taken.filter(({ recipient }) => recipient === email);
 
-test('the mailed link signs in, and leads on', async () => {
+test('the mailed link signs in, and leads on to the page that was asked for', async () => {
   const user = await aMember(server, 'owner', { email: anEmail() });
   const to = `/dashboard/${server.organisation.id}/test/customers`;
   // However it is typed.
@@ -51,7 +51,7 @@ test('the mailed link signs in, and leads on', async () => {
   expect((await tab.get(to)).status).toBe(200);
 });
 
-test('the answer is the same for a user, for nobody and for one who is disabled', async () => {
+test('a request for a sign-in link gets the same answer for a user, nobody and a disabled user', async () => {
   const user = await aMember(server, 'owner', { email: anEmail() });
   const disabled = await aMember(server, 'owner', { email: anEmail() });
   await server.sql`update users set disabled_at = now() where id = ${disabled.id}`;
@@ -68,7 +68,7 @@ test('the answer is the same for a user, for nobody and for one who is disabled'
   expect(emails.map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
 });
 
-test('nobody gets a link of an address that looks like theirs', async () => {
+test("a sign-in link is not mailed to an address that looks like a user's", async () => {
   // In other alphabets, letters that upper and lower case make one of.
   const user = await aMember(server, 'owner', { email: 'kelvin.is@example.com' });
   for (const email of [
@@ -82,7 +82,7 @@ test('nobody gets a link of an address that looks like theirs', async () => {
   expect(mailsTo(user.email)).toEqual([]);
 });
 
-test('a user has so many links that are open', async () => {
+test('a user has at most so many open sign-in links', async () => {
   const user = await aMember(server, 'owner', { email: anEmail() });
   for (let n = 0; n < 8; n += 1) await ask(user.email);
   await office.to(user.email, 5);
@@ -98,13 +98,13 @@ test.each([
   'a@example.com\r\nBcc: b@example.com',
   '<script>@example.com',
   `${'a'.repeat(300)}@example.com`,
-])('%j is asked for again, as it was typed', async (email) => {
+])('a sign-in link for %j asks again, showing what was typed', async (email) => {
   const { status, text } = await ask(email);
   expect([status, text]).toEqual([400, expect.stringContaining('Enter an e-mail address')]);
   expect(text).not.toContain('<script>@');
 });
 
-test('one address, and one for many addresses, may ask so often', async () => {
+test('sign-in links are rate limited by address, and by client for many addresses', async () => {
   const limits = { ...TEST_SETTINGS.limits, signIns: 3 };
   const limited = await startServer({
     alone: true,
@@ -130,7 +130,7 @@ test('one address, and one for many addresses, may ask so often', async () => {
   }
 });
 
-test('a mail server that is busy for a moment gets it later; the page does not wait', async () => {
+test('a sign-in link is mailed later by a mail server that was busy, and the page does not wait', async () => {
   const user = await aMember(server, 'owner', { email: anEmail() });
   let refused = 0;
   office.rcpt = (to) => (to === user.email && (refused += 1) === 1 ? 450 : 250);
@@ -140,7 +140,7 @@ test('a mail server that is busy for a moment gets it later; the page does not w
   office.rcpt = () => 250;
 });
 
-test('who is signed in needs no link', async () => {
+test('a signed-in user needs no sign-in link', async () => {
   const user = await aMember(server, 'owner', { email: anEmail() });
   await ask(user.email);
   const [mail] = await office.to(user.email);

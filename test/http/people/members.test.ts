@@ -56,7 +56,7 @@ test('a member is listed, read, changed and removed', async () => {
   expect(await roles(keys)).toEqual(['owner']);
 });
 
-test('a key of test mode changes none', async () => {
+test('a key of test mode changes no member', async () => {
   const { keys } = await withOwners(1);
   const { memberId } = await aMember(server, 'support', { organisationId: keys.id });
   const key = keys.testKey;
@@ -73,7 +73,7 @@ test('a key of test mode changes none', async () => {
   expect(await roles(keys)).toEqual(['owner', 'support']);
 });
 
-test("another organisation's are not there", async () => {
+test('members of another organisation are 404', async () => {
   const { keys } = await withOwners(1);
   const { memberId } = await aMember(server, 'support', { organisationId: keys.id });
   const stranger = (await withOwners(1)).keys;
@@ -92,7 +92,7 @@ test("another organisation's are not there", async () => {
   expect(await roles(keys)).toEqual(['owner', 'support']);
 });
 
-test('the last owner stays, as an owner', async () => {
+test('the last owner of an organisation stays, as an owner', async () => {
   const { keys, owners } = await withOwners(1);
   const { memberId } = owners[0]!;
   await aMember(server, 'admin', { organisationId: keys.id });
@@ -106,7 +106,7 @@ test('the last owner stays, as an owner', async () => {
   expect(await roles(keys)).toEqual(['admin', 'owner']);
 });
 
-test('of all owners that go at once one is left', async () => {
+test('of all owners who are removed at once one stays', async () => {
   for (const leave of [remove, (keys: FirstKeys, id: string) => change(keys, id, 'admin')]) {
     const { keys, owners } = await withOwners(6);
     const replies = await Promise.all(owners.map(({ memberId }) => leave(keys, memberId)));
@@ -123,7 +123,7 @@ test('a member who is removed twice at once is removed once', async () => {
   expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 404, 404]);
 });
 
-test('who is removed sees nothing from then on, and whose role changed sees what it may', async () => {
+test('a removed member sees nothing from then on, one with a new role what that may see', async () => {
   const { keys } = await withOwners(1);
   const user = await aMember(server, 'admin', { organisationId: keys.id });
   const tab = await signedIn(server, user);
@@ -136,7 +136,7 @@ test('who is removed sees nothing from then on, and whose role changed sees what
 });
 
 test.each([[{}], [{ role: 'god' }], [{ role: 'admin', email: 'x@example.com' }], [{ role: null }]])(
-  'the change %j is refused',
+  'the change of a member %j is refused',
   async (body) => {
     const { keys, owners } = await withOwners(1);
     const path = `/members/${owners[0]!.memberId}`;
@@ -145,7 +145,7 @@ test.each([[{}], [{ role: 'god' }], [{ role: 'admin', email: 'x@example.com' }],
   },
 );
 
-test('security: as it begins, changed in part, for both modes, with what members feel of it', async () => {
+test('security settings: default, partly changed, for both modes, with their effect on members', async () => {
   const { keys, owners } = await withOwners(1);
   const path = '/organization/security';
   const read = async (key: string) => (await server.call('GET', path, { key })).json;

@@ -40,7 +40,7 @@ async function signInAs(email: unknown, isVerified: unknown = true, tab = new Ta
   return comeBack(tab, await passThrough(await begin(tab)));
 }
 
-test('who is a user here is signed in, and led on', async () => {
+test('a user who signs in by OpenID Connect is signed in here, and led on', async () => {
   const user = await aMember(server);
   const tab = new Tab(server);
   const page = await tab.get(`/dashboard/sign-in?to=${encodeURIComponent(home())}`);
@@ -62,7 +62,7 @@ test('who is a user here is signed in, and led on', async () => {
   expect(tab.away).toBeNull();
 });
 
-test('nobody else is, and the page says the same of each', async () => {
+test('an OpenID Connect sign-in of an unknown user is refused, with the same words for each', async () => {
   const user = await aMember(server);
   const disabled = await aMember(server);
   await server.sql`update users set disabled_at = now() where id = ${disabled.id}`;
@@ -86,7 +86,7 @@ test('nobody else is, and the page says the same of each', async () => {
   expect(pages.size).toBe(1);
 });
 
-test('a second factor is still asked for', async () => {
+test('an OpenID Connect sign-in still asks for the second factor', async () => {
   const user = await aMember(server);
   await enrolled(await signedIn(server, user));
   const tab = new Tab(server);
@@ -94,7 +94,7 @@ test('a second factor is still asked for', async () => {
   expect(placeOf(await tab.get(home()))).toStartWith('/dashboard/second-factor');
 });
 
-test('it is a session of its own', async () => {
+test('an OpenID Connect sign-in begins a session of its own', async () => {
   const [one, two] = [await aMember(server), await aMember(server)];
   const tab = await signedIn(server, one);
   const before = tab.cookie;
@@ -103,7 +103,7 @@ test('it is a session of its own', async () => {
   expect(placeOf(await new Tab(server, before).get(home()))).toStartWith('/dashboard/sign-in');
 });
 
-test('an answer counts in the browser that was sent away, once', async () => {
+test('an OpenID Connect callback counts once, in the browser that was sent to the provider', async () => {
   const user = await aMember(server);
   provider.claims = { email: user.email, email_verified: true };
   const tab = new Tab(server);
@@ -122,7 +122,7 @@ test('an answer counts in the browser that was sent away, once', async () => {
   expect(provider.grants).toEqual(['success', expect.any(String)]);
 });
 
-test('what is changed on the way signs nobody in', async () => {
+test('an OpenID Connect callback that was altered signs nobody in', async () => {
   const user = await aMember(server);
   provider.claims = { email: user.email, email_verified: true };
   for (const [name, value] of [
@@ -142,7 +142,7 @@ test('what is changed on the way signs nobody in', async () => {
   }
 });
 
-test('a code that was got with another verifier is refused', async () => {
+test('an OpenID Connect code with another PKCE verifier is refused', async () => {
   const user = await aMember(server);
   provider.claims = { email: user.email, email_verified: true };
   const [one, two] = [new Tab(server), new Tab(server)];
@@ -152,7 +152,7 @@ test('a code that was got with another verifier is refused', async () => {
   expect([(await comeBack(one, own)).status, one.cookie]).toEqual([403, null]);
 });
 
-test('who stays away for ten minutes begins again', async () => {
+test('an OpenID Connect sign-in that takes more than ten minutes begins again', async () => {
   const user = await aMember(server);
   let now = Date.now();
   const clock = { now: () => now, monotonic: () => performance.now() };
@@ -169,7 +169,7 @@ test('who stays away for ten minutes begins again', async () => {
   }
 });
 
-test('what the browser keeps meanwhile is encrypted, and made up it is nothing', async () => {
+test('the OpenID Connect cookie is encrypted, and a forged one is ignored', async () => {
   const tab = new Tab(server);
   const address = await begin(tab, home());
   const kept = Buffer.from(tab.away!, 'base64url').toString('latin1');
@@ -183,7 +183,7 @@ test('what the browser keeps meanwhile is encrypted, and made up it is nothing',
   }
 });
 
-test('a provider that does not answer is told of, and asked again', async () => {
+test('an OpenID Connect provider that does not answer is reported, and asked again later', async () => {
   const settings = { ...provider.settings, issuer: new URL('http://127.0.0.1:1') };
   const alone = await startServer({ alone: true, settings: { oidc: settings } });
   try {
@@ -196,7 +196,7 @@ test('a provider that does not answer is told of, and asked again', async () => 
   }
 });
 
-test('without a provider there is nothing', async () => {
+test('without an OpenID Connect provider its routes do not exist', async () => {
   const none = await startServer();
   try {
     expect((await new Tab(none).get('/dashboard/oidc')).status).toBe(404);
@@ -207,7 +207,7 @@ test('without a provider there is nothing', async () => {
   }
 });
 
-test('no secret of the way is in the log', () => {
+test('no secret of an OpenID Connect sign-in is in the log', () => {
   const text = server.logged.join('');
   expect(text).not.toContain(provider.settings.clientSecret);
   expect(text).not.toMatch(/code=|verifier|id_token/);

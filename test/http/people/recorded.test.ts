@@ -39,7 +39,7 @@ async function rowsOf({ id }: Pick<Person, 'id'>, key = server.organisation.live
 const said = async (user: Pick<Person, 'id'>, key?: string) =>
   (await rowsOf(user, key)).map(({ operation, after }) => [operation, after]);
 
-test('in and out: who, from where, by which request, in both modes', async () => {
+test('a sign-in and sign-out are logged: who, from where, by which request, in both modes', async () => {
   const user = await aMember(server);
   const tab = new Tab(server);
   const entered = await tab.post(await aLink(server, user.id));
@@ -67,7 +67,7 @@ test('in and out: who, from where, by which request, in both modes', async () =>
   expect(csv.text.match(/,sign(?:In|Out),session,/g)).toHaveLength(2);
 });
 
-test('each organisation of the user has it, and no other', async () => {
+test('each organisation of the user has the sign-in in its audit log, and no other', async () => {
   const { organisation, other } = server;
   const user = await aMember(server, 'support');
   await signedIn(server, user);
@@ -78,7 +78,7 @@ test('each organisation of the user has it, and no other', async () => {
   expect(await said(user, organisation.liveKey)).toHaveLength(2);
 });
 
-test('a user who is no member leaves a row of the installation', async () => {
+test('a sign-in of a user without an organisation is logged for the installation', async () => {
   const user = await aMember(server, 'support');
   await server.sql`delete from organisation_members where id = ${user.memberId}`;
   await signedIn(server, user);
@@ -87,7 +87,7 @@ test('a user who is no member leaves a row of the installation', async () => {
   expect([...rows]).toEqual([{ operation: 'signIn', organisation_id: null }]);
 });
 
-test('the second factor: enrolled, given, a recovery code, taken away', async () => {
+test('the second factor is logged: enrolled, given, by recovery code, removed', async () => {
   const user = await aMember(server);
   const other = await signedIn(server, user);
   const tab = await signedIn(server, user);
@@ -118,7 +118,7 @@ test('the second factor: enrolled, given, a recovery code, taken away', async ()
   }
 });
 
-test('the account: a name, one session, all sessions', async () => {
+test('account changes are logged: the name, one session ended, all sessions ended', async () => {
   const user = await aMember(server);
   const [tab, second] = [await signedIn(server, user), await signedIn(server, user)];
   const before = await rowsOf(user);
@@ -138,7 +138,7 @@ test('the account: a name, one session, all sessions', async () => {
   ]);
 });
 
-test('who signs in as another in the same browser has signed out', async () => {
+test('a sign-in as another user in the same browser is logged as a sign-out too', async () => {
   const [one, two] = [await aMember(server), await aMember(server)];
   const tab = await signedIn(server, one);
   await tab.post(await aLink(server, two.id));
@@ -149,7 +149,7 @@ test('who signs in as another in the same browser has signed out', async () => {
   expect(await said(two)).toEqual([['signIn', { by: 'link' }]]);
 });
 
-test('an identity provider signs in, and a user who is disabled is refused', async () => {
+test('an OpenID Connect sign-in is logged, and the refusal of a disabled user', async () => {
   const user = await aMember(server);
   const come = async () => {
     const tab = new Tab(server);
@@ -166,7 +166,7 @@ test('an identity provider signs in, and a user who is disabled is refused', asy
   ]);
 });
 
-test('an invitation that is accepted is in the log of the one that invited', async () => {
+test('an accepted invitation is logged for the organisation that invited', async () => {
   const { organisation, other } = server;
   const email = 'invited@example.com';
   const invite = (key: string) =>
@@ -194,7 +194,7 @@ test('an invitation that is accepted is in the log of the one that invited', asy
   expect([joined!.operation, more]).toEqual(['acceptInvitation', []]);
 });
 
-test('a refusal is told of where the user is known, ten times an hour', async () => {
+test('a refused sign-in of a known user is logged, ten times an hour', async () => {
   const user = await aMember(server);
   const link = await aLink(server, user.id);
   expect((await new Tab(server).post(link)).status).toBe(303);
@@ -218,7 +218,7 @@ test('a refusal is told of where the user is known, ten times an hour', async ()
   expect(await refused()).toHaveLength(10);
 });
 
-test('an action on the dashboard names the request and the browser of the page', async () => {
+test('an action on the dashboard is logged with the request and browser of the page', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const at = `/dashboard/${server.organisation.id}/test/products/new`;

@@ -20,7 +20,7 @@ async function give(tab: Tab, code: string, to = home()) {
   return tab.post(AT, { code, to });
 }
 
-test('the app reads the QR code, and its first code enrols', async () => {
+test('an authenticator app reads the QR code, and its first code enrols the second factor', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const first = (await tab.get('/dashboard/account')).text;
@@ -41,7 +41,7 @@ test('the app reads the QR code, and its first code enrols', async () => {
   expect(placeOf(await stolen.get(home()))).toStartWith('/dashboard/sign-in');
 });
 
-test('the secret is stored encrypted, recovery codes as hashes', async () => {
+test("a second factor's secret is stored encrypted, recovery codes as hashes", async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const page = (await tab.get('/dashboard/account')).text;
@@ -57,7 +57,7 @@ test('the secret is stored encrypted, recovery codes as hashes', async () => {
   }
 });
 
-test('after a sign-in nothing opens before a code', async () => {
+test('a session opens no page before its second factor is given', async () => {
   const user = await aMember(server);
   const { app } = await enrolled(await signedIn(server, user));
   const half = await signedIn(server, user);
@@ -79,7 +79,7 @@ test('after a sign-in nothing opens before a code', async () => {
   expect(placeOf(await fixed.get(home()))).toStartWith('/dashboard/sign-in');
 });
 
-test('a code counts once, and none before it', async () => {
+test('a code of the second factor counts once, and none before it counts', async () => {
   const user = await aMember(server);
   const { app } = await enrolled(await signedIn(server, user));
   const tabs = [await signedIn(server, user), await signedIn(server, user)];
@@ -93,7 +93,7 @@ test('a code counts once, and none before it', async () => {
   expect((await give(late, app.code(1))).status).toBe(303);
 });
 
-test('codes of other times, other users and other shapes are wrong', async () => {
+test('a code of another time, another user or another shape is wrong', async () => {
   const user = await aMember(server);
   const { app } = await enrolled(await signedIn(server, user));
   const { app: other } = await enrolled(await signedIn(server, await aMember(server)));
@@ -105,7 +105,7 @@ test('codes of other times, other users and other shapes are wrong', async () =>
   expect((await give(half, app.code())).status).toBe(303);
 });
 
-test('a recovery code takes the place of a code once, for its user', async () => {
+test('a recovery code stands in for a code once, for its user', async () => {
   const user = await aMember(server);
   const { recoveryCodes } = await enrolled(await signedIn(server, user));
   const stranger = await aMember(server);
@@ -122,7 +122,7 @@ test('a recovery code takes the place of a code once, for its user', async () =>
   expect((await typed.get('/dashboard/account')).text).toContain('8 of its recovery codes');
 });
 
-test('who guesses is stopped: after 50 wrong codes only a recovery code counts', async () => {
+test('after 50 wrong codes only a recovery code is accepted', async () => {
   const user = await aMember(server);
   const { app, recoveryCodes } = await enrolled(await signedIn(server, user));
   const half = await signedIn(server, user);
@@ -134,7 +134,7 @@ test('who guesses is stopped: after 50 wrong codes only a recovery code counts',
   expect((await give(await signedIn(server, user), app.code(1))).status).toBe(303);
 });
 
-test('enrolling one ends the other sessions, and so does taking it away', async () => {
+test('enrolling a second factor ends the other sessions, and so does removing it', async () => {
   const user = await aMember(server);
   const [one, two] = [await signedIn(server, user), await signedIn(server, user)];
   const { app } = await enrolled(one);
@@ -155,7 +155,7 @@ test('enrolling one ends the other sessions, and so does taking it away', async 
   expect(placeOf(await half.get(home()))).toStartWith('/dashboard/sign-in');
 });
 
-test('where the organisation insists, a member without one may enrol it, and nothing else', async () => {
+test('where the organisation requires a second factor, a member without one may enrol it, no more', async () => {
   const user = await aMember(server);
   const { organisation } = server;
   const tab = await signedIn(server, user);
@@ -176,7 +176,7 @@ test('where the organisation insists, a member without one may enrol it, and not
   await insist(false);
 });
 
-test('before a live key a code is asked for again; in test mode none', async () => {
+test('making a live key asks for a code again; in test mode it does not', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const live = `/dashboard/${server.organisation.id}/live/keys/new`;
@@ -195,7 +195,7 @@ test('before a live key a code is asked for again; in test mode none', async () 
   expect((await make(live)).text).toContain('svc_live_');
 });
 
-test('the operator takes it away from who has lost it, and ends the sessions', async () => {
+test('the operator removes a lost second factor, and ends the sessions', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   await enrolled(tab);
@@ -209,7 +209,7 @@ test('the operator takes it away from who has lost it, and ends the sessions', a
   expect((await (await signedIn(server, user)).get(home())).status).toBe(200);
 });
 
-test('codes are limited, for each user', async () => {
+test('codes of the second factor are rate limited for each user', async () => {
   const limits = { ...TEST_SETTINGS.limits, signIns: 3 };
   const limited = await startServer({ alone: true, settings: { limits } });
   try {

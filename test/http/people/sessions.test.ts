@@ -25,7 +25,7 @@ async function opens(tab: Tab): Promise<number[]> {
 const OPEN = [200, 200];
 const ENDED = [303, 303];
 
-test('a session of one node is one of the other', async () => {
+test('a session of one node works on the other', async () => {
   const tab = await signedIn(server, await aMember(server));
   expect(await opens(tab)).toEqual(OPEN);
   // Not without the token of its pages.
@@ -38,7 +38,7 @@ test('a session of one node is one of the other', async () => {
   expect([tab.cookie, await opens(tab)]).toEqual([null, ENDED]);
 });
 
-test('the cookie is stored as a hash, and is in no log', async () => {
+test("a session's cookie is stored as a hash, and is in no log", async () => {
   const user = await aMember(server);
   const link = await aLink(server, user.id);
   const tab = await signedIn(server, user);
@@ -54,7 +54,7 @@ test('the cookie is stored as a hash, and is in no log', async () => {
   }
 });
 
-test('it ends after 12 hours without a request, and each one that somebody makes prolongs it', async () => {
+test('a session ends after 12 hours without a request, and each one by its user prolongs it', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const sleep = (hours: number, minutes = 0) => server.sql`
@@ -74,7 +74,7 @@ test('it ends after 12 hours without a request, and each one that somebody makes
   expect(await opens(tab)).toEqual(ENDED);
 });
 
-test('it ends after 7 days, however busy it is', async () => {
+test('a session ends after 7 days, however busy it is', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const age = (text: string) => server.sql`
@@ -85,7 +85,7 @@ test('it ends after 7 days, however busy it is', async () => {
   expect(await opens(tab)).toEqual(ENDED);
 });
 
-test('a code does not prolong the 7 days', async () => {
+test("a second factor's code does not prolong the 7 days of a session", async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const [before] = await server.sql`select created_at from sessions where user_id = ${user.id}`;
@@ -95,7 +95,7 @@ test('a code does not prolong the 7 days', async () => {
   expect(after).toEqual(before);
 });
 
-test('one is ended by another, and all of them at once', async () => {
+test('a session is ended by another one of its user, and all of them at once', async () => {
   const user = await aMember(server);
   const stranger = await signedIn(server, await aMember(server));
   const [one, two, three] = [
@@ -120,7 +120,7 @@ test('one is ended by another, and all of them at once', async () => {
   expect([await opens(one), await opens(stranger)]).toEqual([ENDED, OPEN]);
 });
 
-test('who is no member any more sees nothing of the organisation, at once', async () => {
+test("a removed member's session sees nothing of the organisation, at once", async () => {
   const user = await aMember(server, 'admin');
   const tab = await signedIn(server, user);
   const home = `/dashboard/${server.organisation.id}/test`;
@@ -129,7 +129,7 @@ test('who is no member any more sees nothing of the organisation, at once', asyn
   for (const node of [server, second]) expect((await tab.beside(node).get(home)).status).toBe(404);
 });
 
-test('a user has so many sessions: the oldest ends', async () => {
+test('a user has at most so many sessions: the oldest ends', async () => {
   const user = await aMember(server);
   const first = await signedIn(server, user);
   for (let n = 0; n < 49; n += 1) await signedIn(server, user);

@@ -11,7 +11,7 @@ afterAll(() => server.stop());
 
 const home = () => `/dashboard/${server.organisation.id}/test`;
 
-test('the page of a link names the user, and its button signs in', async () => {
+test('the page of a sign-in link names the user, and its button signs in', async () => {
   const user = await aMember(server);
   const link = await aLink(server, user.id);
   const tab = new Tab(server);
@@ -28,7 +28,7 @@ test('the page of a link names the user, and its button signs in', async () => {
   expect(shown.headers.getSetCookie()).toEqual([]);
 });
 
-test('it works once', async () => {
+test('a sign-in link works once', async () => {
   const user = await aMember(server);
   const link = await aLink(server, user.id);
   expect((await new Tab(server).post(link)).status).toBe(303);
@@ -38,7 +38,7 @@ test('it works once', async () => {
   }
 });
 
-test('of many tabs at once one is signed in', async () => {
+test('of many tabs that use a sign-in link at once one is signed in', async () => {
   const user = await aMember(server);
   const link = await aLink(server, user.id);
   const replies = await Promise.all(Array.from({ length: 8 }, () => new Tab(server).post(link)));
@@ -48,7 +48,7 @@ test('of many tabs at once one is signed in', async () => {
   expect(row!['count']).toBe(1n);
 });
 
-test('it ends after 15 minutes', async () => {
+test('a sign-in link ends after 15 minutes', async () => {
   const user = await aMember(server);
   const shift = async (minutes: number) => {
     const link = await aLink(server, user.id);
@@ -61,7 +61,7 @@ test('it ends after 15 minutes', async () => {
   expect(await shift(15)).toEqual([410, 410]);
 });
 
-test('of a user who is disabled it opens nothing, and no more does a session', async () => {
+test("a disabled user's sign-in links and sessions do not work", async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const link = await aLink(server, user.id);
@@ -93,7 +93,7 @@ test('each sign-in is a session of its own, and ends the one that the browser ha
   expect((await tab.get('/dashboard/account')).text).toContain(two.email);
 });
 
-test('a cookie that somebody else has set is not the one of the session', async () => {
+test('a session cookie that somebody else planted is not used after a sign-in', async () => {
   const user = await aMember(server);
   const planted = 'a'.repeat(43);
   const tab = new Tab(server, planted);
@@ -114,7 +114,7 @@ test('a form of another site signs nobody in', async () => {
   expect((await new Tab(server).post(link)).status).toBe(303);
 });
 
-test('it leads to the page that was asked for, and to no other place', async () => {
+test('a sign-in leads to the page that was asked for, and to no other site', async () => {
   const user = await aMember(server);
   const arrive = async (to: string) => {
     const tab = new Tab(server);
@@ -142,7 +142,7 @@ test('it leads to the page that was asked for, and to no other place', async () 
   }
 });
 
-test('a browser that keeps no cookie is told why', async () => {
+test('a sign-in in a browser that keeps no cookie says why it failed', async () => {
   const user = await aMember(server);
   const tab = new Tab(server);
   const used = await tab.post(await aLink(server, user.id));
@@ -151,7 +151,7 @@ test('a browser that keeps no cookie is told why', async () => {
   expect([page.status, page.text]).toEqual([200, expect.stringContaining('https')]);
 });
 
-test('without a mail server the page says how an operator helps', async () => {
+test('the sign-in page without a mail server says how an operator helps', async () => {
   const tab = new Tab(server);
   const page = await tab.get('/dashboard/sign-in');
   expect(page.text).toContain('bun run admin user create');

@@ -30,7 +30,7 @@ async function signsIn(tab: Tab, user: Person, to: string): Promise<void> {
   await tab.open(placeOf(reply));
 }
 
-test('15 minutes after the sign-in neither the secret is shown nor a code taken', async () => {
+test("15 minutes after the sign-in the second factor's secret is not shown and no code is taken", async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const app = new App((await tab.get(AT)).text);
@@ -49,7 +49,7 @@ test('15 minutes after the sign-in neither the secret is shown nor a code taken'
   expect([made.status, placeOf(made)]).toEqual([303, `${AT}?enroll=1`]);
 });
 
-test('a moment before it is enrolled as ever', async () => {
+test('just before 15 minutes after the sign-in the second factor can be enrolled', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   await age(user, 14 * MINUTE);
@@ -57,7 +57,7 @@ test('a moment before it is enrolled as ever', async () => {
   expect(await hasFactor(user)).toBe(true);
 });
 
-test('who signs in again is led back, and enrols; what was stolen has ended', async () => {
+test('a user who signs in again is led back and enrols, and a stolen session has ended', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   await age(user, 60 * MINUTE);
@@ -73,7 +73,7 @@ test('who signs in again is led back, and enrols; what was stolen has ended', as
   expect(placeOf(await stolen.get(AT))).toStartWith('/dashboard/sign-in');
 });
 
-test('who takes the second factor away with a code enrols another one at once', async () => {
+test('a user who removes the second factor with a code can enrol another at once', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
   const { app } = await enrolled(tab);

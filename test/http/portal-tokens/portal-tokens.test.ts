@@ -29,7 +29,7 @@ const count = async () => {
   return Number(row!.n);
 };
 
-test('a token opens the portal of its customer, for a day', async () => {
+test('a portal token opens the portal of its customer, for a day', async () => {
   const before = Date.now();
   const { status, json } = await create();
   expect([status, json]).toEqual([
@@ -52,12 +52,12 @@ test('a token opens the portal of its customer, for a day', async () => {
   expect(await opens(json.token, end)).toBeNull();
 });
 
-test("by the merchant's own id of the customer, and for as long as he says", async () => {
+test("a portal token takes the customer's external id and the expiry that the merchant sets", async () => {
   const { json } = await create({ body: { ttl_seconds: 90 } }, encodeURIComponent('ada/1'));
   expect(Date.parse(json.expires_at) - Date.parse(json.created_at)).toBe(90_000);
 });
 
-test('each is another one, and only a hash of it is kept', async () => {
+test('each portal token is another one, and only its hash is stored', async () => {
   const [one, two] = await Promise.all([create(), create()]);
   expect(one.json.token).not.toBe(two.json.token);
   const rows = await server.sql`select * from portal_tokens where id = ${one.json.id}`;
@@ -69,7 +69,7 @@ test('each is another one, and only a hash of it is kept', async () => {
   expect(server.logged.join('')).not.toContain(one.json.token);
 });
 
-test('the same Idempotency-Key answers with the same token, which is kept sealed', async () => {
+test('POST of a portal token again with its Idempotency-Key answers the same, which is kept encrypted', async () => {
   const headers = { 'idempotency-key': 'open' };
   const first = await create({ headers });
   const again = await create({ headers });
@@ -83,7 +83,7 @@ test('the same Idempotency-Key answers with the same token, which is kept sealed
   expect([other.status, other.json.error.type]).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('a revoked token opens nothing from then on; the others stay', async () => {
+test('a revoked portal token opens nothing from then on; the others still work', async () => {
   const [one, two] = await Promise.all([create(), create()]);
   const path = `/portal-tokens/${one.json.id}`;
   const gone = await server.call('DELETE', path);
@@ -93,7 +93,7 @@ test('a revoked token opens nothing from then on; the others stay', async () => 
   expect((await server.call('DELETE', path)).status).toBe(204);
 });
 
-test('what is no token opens nothing', async () => {
+test('a malformed portal token opens nothing', async () => {
   const { json } = await create();
   const { token } = json;
   const tokens = ['', 'x', token.slice(1), `${token}0`, ` ${token}`, json.id, '\0'.repeat(43)];
@@ -101,7 +101,7 @@ test('what is no token opens nothing', async () => {
   for (const wrong of [...tokens, flipped]) expect(await opens(wrong)).toBeNull();
 });
 
-test('expired tokens are dropped in the end', async () => {
+test('expired portal tokens are deleted in the end', async () => {
   const { json } = await create();
   await server.sql`
     update portal_tokens set created_at = now() - interval '40 days', expires_at = now() - interval '31 days'
@@ -120,7 +120,7 @@ const BODIES: [string, object, string][] = [
   ['an unknown field',  { ttl: 60 },                 'ttl'],
 ];
 
-test.each(BODIES)('400 for %s', async (_what, body, at) => {
+test.each(BODIES)('POST of a portal token is 400 for %s', async (_what, body, at) => {
   const before = await count();
   const { status, json } = await create({ body });
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
@@ -128,7 +128,7 @@ test.each(BODIES)('400 for %s', async (_what, body, at) => {
   expect(await count()).toBe(before);
 });
 
-test("404 for another organisation's or mode's customer and token", async () => {
+test('a portal token is 404 for a customer and a token of another organisation or mode', async () => {
   const { json } = await create();
   const { organisation, other } = server;
   const before = await count();
@@ -156,21 +156,24 @@ const TTLS: [string[], number][] = [
   [['--ttl', '30d'],  30 * 86_400],
 ];
 
-test.each(TTLS)('portal-token create %p, then revoke', async (args, seconds) => {
-  const made = await admin('portal-token', 'create', '--customer', customer, ...args);
-  expect([made.exitCode, made.stderr]).toEqual([0, '']);
-  const { token, url, id, expires_at: expiresAt, ...rest } = JSON.parse(made.stdout);
-  expect([url, rest]).toEqual([`${APP_URL}/portal/${token}`, {}]);
-  const [row] = await server.sql<{ createdAt: Date }[]>`
+test.each(TTLS)(
+  'the admin command makes a portal token by %p, then revokes it',
+  async (args, seconds) => {
+    const made = await admin('portal-token', 'create', '--customer', customer, ...args);
+    expect([made.exitCode, made.stderr]).toEqual([0, '']);
+    const { token, url, id, expires_at: expiresAt, ...rest } = JSON.parse(made.stdout);
+    expect([url, rest]).toEqual([`${APP_URL}/portal/${token}`, {}]);
+    const [row] = await server.sql<{ createdAt: Date }[]>`
     select created_at as "createdAt" from portal_tokens where id = ${id}`;
-  expect(Date.parse(expiresAt) - row!.createdAt.getTime()).toBe(seconds * 1000);
-  expect((await opens(token))?.customerId).toBe(customer);
-  const revoked = await admin('portal-token', 'revoke', id);
-  expect([revoked.exitCode, JSON.parse(revoked.stdout)]).toEqual([0, { id, revoked: true }]);
-  expect(await opens(token)).toBeNull();
-});
+    expect(Date.parse(expiresAt) - row!.createdAt.getTime()).toBe(seconds * 1000);
+    expect((await opens(token))?.customerId).toBe(customer);
+    const revoked = await admin('portal-token', 'revoke', id);
+    expect([revoked.exitCode, JSON.parse(revoked.stdout)]).toEqual([0, { id, revoked: true }]);
+    expect(await opens(token)).toBeNull();
+  },
+);
 
-test('the address is that of the server that was started last, unless the environment says another', async () => {
+test('the admin command prints the address of the last started server, unless the environment says another', async () => {
   const urlOf = async (environment: Readonly<Record<string, string>>): Promise<string> => {
     const args = ['portal-token', 'create', '--customer', customer, '--json'];
     const { stdout } = await runAdmin(args, server.databaseUrl, environment);
@@ -197,7 +200,10 @@ const REFUSED: [string, number, string[]][] = [
   ['an unknown token',      1, ['revoke', someone]],
 ];
 
-test.each(REFUSED)('portal-token with %s exits with %i', async (_what, code, args) => {
-  const { exitCode, stdout } = await admin('portal-token', ...args);
-  expect([exitCode, stdout]).toEqual([code, '']);
-});
+test.each(REFUSED)(
+  'the admin command portal-token with %s exits with %i',
+  async (_what, code, args) => {
+    const { exitCode, stdout } = await admin('portal-token', ...args);
+    expect([exitCode, stdout]).toEqual([code, '']);
+  },
+);

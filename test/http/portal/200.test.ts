@@ -27,7 +27,7 @@ async function act(action: string, body: object) {
   return json;
 }
 
-test('cancel at the end of the period is the default, and uncancel undoes it', async () => {
+test('the portal cancels at the end of the period by default, and uncancel undoes it', async () => {
   const { id } = await subscribe(server, portal.customer);
   const before = (await server.call('GET', `/subscriptions/${id}`)).json;
   const scheduled = await act('cancel', { subscription_id: id });
@@ -44,7 +44,7 @@ test('cancel at the end of the period is the default, and uncancel undoes it', a
   expect(await eventsOf(id)).toEqual(['created', 'canceled', 'updated']);
 });
 
-test('pause of what is overdue: what is owed goes on being collected, and a new card pays it', async () => {
+test('a pause of an overdue subscription in the portal keeps dunning on, and a new card pays what is owed', async () => {
   const broke = await openPortal(server, { email: 'broke@example.com' });
   const { id } = await subscribe(server, broke.customer);
   const read = async () => (await server.call('GET', `/subscriptions/${id}`)).json;
@@ -59,7 +59,7 @@ test('pause of what is overdue: what is owed goes on being collected, and a new 
   expect(data).toMatchObject([{ status: 'paid' }]);
 });
 
-test('cancel at once ends it, and a subscribed endpoint gets the event', async () => {
+test('a cancellation at once in the portal ends the subscription, and its endpoint gets the event', async () => {
   const { id } = await subscribe(server, portal.customer);
   const ended = await act('cancel', { subscription_id: id, mode: 'immediate' });
   expect(ended).toMatchObject({ id, status: 'canceled' });
@@ -67,7 +67,7 @@ test('cancel at once ends it, and a subscribed endpoint gets the event', async (
   expect(await eventsOf(id)).toEqual(['created', 'canceled', 'expired']);
 });
 
-test('pause and resume inside the paid period: nothing is charged again', async () => {
+test('pause and resume in the portal within the paid period charge nothing again', async () => {
   const { id } = await subscribe(server, portal.customer);
   const before = (await server.call('GET', `/subscriptions/${id}`)).json;
   const paused = await act('pause', { subscription_id: id });
@@ -86,7 +86,7 @@ test('pause and resume inside the paid period: nothing is charged again', async 
   expect(data).toHaveLength(1);
 });
 
-test('pause until a time, with invoices', async () => {
+test('the portal pauses until a time, with invoices', async () => {
   const { id } = await subscribe(server, portal.customer);
   const resumes_at = new Date(Date.now() + 40 * 86_400_000).toISOString();
   const body = { subscription_id: id, resumes_at, keep_invoices: true };
@@ -97,13 +97,13 @@ test('pause until a time, with invoices', async () => {
   });
 });
 
-test('what the portal answers is what the API shows', async () => {
+test('the portal answers a subscription as the API shows it', async () => {
   const { id } = await subscribe(server, portal.customer);
   const answered = await act('pause', { subscription_id: id, resumes_at: null });
   expect((await server.call('GET', `/subscriptions/${id}`)).json).toEqual(answered);
 });
 
-test('an id in capitals is the same id', async () => {
+test('the portal takes an id in upper case', async () => {
   const { id } = await subscribe(server, portal.customer);
   const body = { subscription_id: id.toUpperCase() };
   expect((await act('pause', body)).status).toBe('paused');

@@ -36,7 +36,7 @@ const BODIES: [string, string, object, string][] = [
   ['an unknown field',           'resume',   { at: after(1) },                   'at'],
 ];
 
-test.each(BODIES)('%s', async (_what, action, body, at) => {
+test.each(BODIES)('the portal refuses: %s', async (_what, action, body, at) => {
   const reply = await portal.post(action, { subscription_id: id, ...body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map(({ path }: { path: string[] }) => path.join('.'));
@@ -47,7 +47,7 @@ test.each(BODIES)('%s', async (_what, action, body, at) => {
 });
 
 test.each(['cancel', 'pause', 'resume', 'uncancel'])(
-  '%s without a body, or with half of one',
+  'the portal refuses %s without a body, or with half of one',
   async (action) => {
     for (const raw of ['', '{"subscription_id":']) {
       const { status, json } = await portal.post(action, undefined, { raw });

@@ -64,18 +64,18 @@ async function expectClosed(token: string): Promise<void> {
 }
 
 test.each(['x', UNKNOWN, '0'.repeat(43), 'a'.repeat(44), '%00'.repeat(43), "'%20or%201=1--"])(
-  'what is no token: %s',
+  'a portal token is a 401: %s',
   (token) => expectClosed(token),
 );
 
-test('an expired token', async () => {
+test('an expired portal token is a 401', async () => {
   const { token, tokenId } = await portalOf(server, portal.customer);
   await server.sql`
     update portal_tokens set created_at = now() - interval '2 days', expires_at = now() - interval '1 ms' where id = ${tokenId}`;
   await expectClosed(token);
 });
 
-test('a revoked token, from then on', async () => {
+test('a revoked portal token is a 401 from then on', async () => {
   const other = await portalOf(server, portal.customer);
   expect((await other.get()).status).toBe(200);
   await server.call('DELETE', `/portal-tokens/${other.tokenId}`);
@@ -83,13 +83,13 @@ test('a revoked token, from then on', async () => {
   expect((await portal.get()).status).toBe(200);
 });
 
-test("a key does not open a portal, and a portal's token is no key", async () => {
+test('an API key does not open a portal, and a portal token is no API key', async () => {
   await expectClosed(server.organisation.testKey);
   const { status } = await server.call('GET', '/customers', { key: portal.token });
   expect(status).toBe(401);
 });
 
-test('no token stands in the log', async () => {
+test('no portal token is in the log', async () => {
   await portal.get();
   await portal.post('cancel', {});
   expect(server.logged.join('\n')).toContain('/portal/*/cancel');

@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 
 const read = async (id: string) => (await server.call('GET', `/subscriptions/${id}`)).json;
 
-test('resume after the paid period, with a card that fails: it stays paused until another one pays', async () => {
+test('a resume in the portal after the paid period, whose card fails, stays paused until another pays', async () => {
   const { id } = await subscribe(server, portal.customer);
   await portal.post('pause', { subscription_id: id });
   await portal.saveCard(FAILS_LATER);

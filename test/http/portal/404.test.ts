@@ -20,23 +20,26 @@ afterAll(() => server.stop());
 
 const ACTIONS = ['cancel', 'pause', 'resume', 'uncancel'];
 
-test.each(ACTIONS)("%s of another customer's subscription, and of none", async (action) => {
-  const before = (await server.call('GET', `/subscriptions/${foreign}`)).json;
-  for (const id of [foreign, UNKNOWN]) {
-    const { status, json } = await mine.post(action, { subscription_id: id });
-    expect([status, json.error]).toEqual([
-      404,
-      { type: 'not_found', message: 'no such subscription' },
-    ]);
-    const form = await mine.submit(action, { subscription_id: id });
-    expect([form.status, form.text.includes('There is nothing here')]).toEqual([404, true]);
-    expect((await mine.get(`${action}?subscription_id=${id}`)).status).toBe(404);
-  }
-  expect((await server.call('GET', `/subscriptions/${foreign}`)).json).toEqual(before);
-});
+test.each(ACTIONS)(
+  "%s in the portal of another customer's subscription, or an unknown one, is 404",
+  async (action) => {
+    const before = (await server.call('GET', `/subscriptions/${foreign}`)).json;
+    for (const id of [foreign, UNKNOWN]) {
+      const { status, json } = await mine.post(action, { subscription_id: id });
+      expect([status, json.error]).toEqual([
+        404,
+        { type: 'not_found', message: 'no such subscription' },
+      ]);
+      const form = await mine.submit(action, { subscription_id: id });
+      expect([form.status, form.text.includes('There is nothing here')]).toEqual([404, true]);
+      expect((await mine.get(`${action}?subscription_id=${id}`)).status).toBe(404);
+    }
+    expect((await server.call('GET', `/subscriptions/${foreign}`)).json).toEqual(before);
+  },
+);
 
 test.each(['', 'x', '%00', "'%20or%201=1--"])(
-  'the page of a subscription that is none: %j',
+  'the portal page of the subscription %j is 404',
   async (id) => {
     for (const action of ACTIONS) {
       expect((await mine.get(`${action}?subscription_id=${id}`)).status).toBe(404);
@@ -44,7 +47,7 @@ test.each(['', 'x', '%00', "'%20or%201=1--"])(
   },
 );
 
-test("another customer's invoice", async () => {
+test("the portal page of another customer's invoice is 404", async () => {
   const { data } = (await server.call('GET', `/invoices?customer_id=${theirs.customer}`)).json;
   const [{ id, number }] = data;
   const own = await theirs.get(`invoices/${id}`);
@@ -55,7 +58,7 @@ test("another customer's invoice", async () => {
   }
 });
 
-test('a draft is for the merchant alone', async () => {
+test('the portal page of a draft invoice is 404', async () => {
   const lines = [{ description: 'Setup', unit_amount: '5.00' }];
   const body = { customer_id: theirs.customer, currency: 'EUR', lines, draft: true };
   const { id } = await made(server, '/invoices', body);
@@ -66,7 +69,7 @@ test('a draft is for the merchant alone', async () => {
   expect((await theirs.get(`invoices/${id}`)).status).toBe(200);
 });
 
-test("nothing of another's is on the page", async () => {
+test('the portal page shows nothing of another customer', async () => {
   const { text } = await mine.get();
   for (const secret of ['Grace', foreign, 'Atlas', '4242</span> <span', 'INV-']) {
     expect(text).not.toContain(secret);

@@ -13,19 +13,22 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test.each(['pause', 'resume', 'uncancel'])('%s of what has ended', async (action) => {
-  const { id } = await subscribe(server, portal.customer);
-  await portal.post('cancel', { subscription_id: id, mode: 'immediate' });
-  const ended = (await server.call('GET', `/subscriptions/${id}`)).json;
-  const { status, json } = await portal.post(action, { subscription_id: id });
-  const message = `it cannot ${action} now; legal now: nothing`;
-  expect([status, json]).toEqual([409, { error: { type: 'invalid_state', message } }]);
-  const form = await portal.submit(action, { subscription_id: id });
-  expect([form.status, form.text.includes('This cannot be done now.')]).toEqual([409, true]);
-  expect((await server.call('GET', `/subscriptions/${id}`)).json).toEqual(ended);
-});
+test.each(['pause', 'resume', 'uncancel'])(
+  '%s in the portal of an ended subscription is 409',
+  async (action) => {
+    const { id } = await subscribe(server, portal.customer);
+    await portal.post('cancel', { subscription_id: id, mode: 'immediate' });
+    const ended = (await server.call('GET', `/subscriptions/${id}`)).json;
+    const { status, json } = await portal.post(action, { subscription_id: id });
+    const message = `it cannot ${action} now; legal now: nothing`;
+    expect([status, json]).toEqual([409, { error: { type: 'invalid_state', message } }]);
+    const form = await portal.submit(action, { subscription_id: id });
+    expect([form.status, form.text.includes('This cannot be done now.')]).toEqual([409, true]);
+    expect((await server.call('GET', `/subscriptions/${id}`)).json).toEqual(ended);
+  },
+);
 
-test('to cancel what has ended again changes nothing', async () => {
+test('canceling an ended subscription in the portal changes nothing', async () => {
   const { id } = await subscribe(server, portal.customer);
   const body = { subscription_id: id, mode: 'immediate' };
   const first = await portal.post('cancel', body);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('so many requests a minute for each token, pages and actions together', async () => {
+test('a portal token has so many requests a minute, pages and actions together', async () => {
   const portal = await openPortal(server);
   for (let count = 0; count < 2; count += 1) expect((await portal.get()).status).toBe(200);
   const body = { subscription_id: UNKNOWN };

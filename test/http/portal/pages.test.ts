@@ -25,7 +25,7 @@ afterAll(() => server.stop());
 const read = async () => (await server.call('GET', `/subscriptions/${id}`)).json;
 const base = () => `/portal/${portal.token}`;
 
-test('a page has no script, loads nothing, and cannot be framed or cached', async () => {
+test('a portal page has no script, loads nothing, and cannot be framed or cached', async () => {
   for (const path of ['', `cancel?subscription_id=${id}`, 'payment-method']) {
     const { status, headers } = await portal.get(path);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -39,12 +39,12 @@ test('a page has no script, loads nothing, and cannot be framed or cached', asyn
   }
 });
 
-test('what is written in a name is text', async () => {
+test('a portal page escapes names', async () => {
   const { text } = await portal.get();
   expect(text).toContain('Ada &lt;b&gt;');
 });
 
-test('each action leads back to the page, which says what was done', async () => {
+test('each portal action leads back to the page, which says what was done', async () => {
   const steps = [
     ['cancel', {}, 'cancel_scheduled', 'will end with its period'],
     ['uncancel', {}, 'uncanceled', 'goes on as before'],
@@ -64,12 +64,12 @@ test('each action leads back to the page, which says what was done', async () =>
   }
 });
 
-test('an address cannot make the page say anything else', async () => {
+test('the query of a portal page cannot make it say anything else', async () => {
   const page = await server.call('GET', `${base()}?done=<b>owned</b>&done=canceled`, { key: null });
   expect([page.status, page.text.includes('owned')]).toEqual([200, false]);
 });
 
-test('a pause ends at the start of the day, where the merchant is', async () => {
+test("a pause in the portal ends at the start of the day in the organisation's zone", async () => {
   await server.call('PATCH', '/organization', { body: { timezone: 'Asia/Tokyo' } });
   const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
   const sent = await portal.submit('pause', { subscription_id: id, resumes_at: day });
@@ -80,7 +80,7 @@ test('a pause ends at the start of the day, where the merchant is', async () => 
 });
 
 test.each(['2020-01-01', '2099-01-01', '2027-02-30', 'soon', '2027-3-5', '<script>'])(
-  'a pause until %s is shown again, and says what is wrong',
+  'a pause in the portal until %s is shown again, and says what is wrong',
   async (day) => {
     const { status, text } = await portal.submit('pause', { subscription_id: id, resumes_at: day });
     expect([status, text.includes('Enter a day after today')]).toEqual([400, true]);
@@ -89,7 +89,7 @@ test.each(['2020-01-01', '2099-01-01', '2027-02-30', 'soon', '2027-3-5', '<scrip
   },
 );
 
-test('a form comes from its own page only', async () => {
+test('the portal takes a form from its own page only', async () => {
   const raw = new URLSearchParams({ subscription_id: id, mode: 'immediate' });
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   for (const headers of [
@@ -104,14 +104,14 @@ test('a form comes from its own page only', async () => {
   expect((await read()).status).toBe('active');
 });
 
-test('a declined card is not kept, and the page says why', async () => {
+test('a card declined in the portal is not kept, and the page says why', async () => {
   const { status, text } = await portal.saveCard(DECLINED);
   expect([status, text.includes('declined')]).toEqual([402, true]);
   expect(text).not.toContain(DECLINED);
   expect((await portal.get()).text).toContain('Visa <span class="code">•••• 4242</span>');
 });
 
-test('a form that is sent twice is one payment method', async () => {
+test('a card form sent twice in the portal saves one payment method', async () => {
   const twice = await openPortal(server);
   const fields = {
     attempt: ids.next(),
@@ -127,7 +127,7 @@ test('a form that is sent twice is one payment method', async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("another's attempt opens nothing of his", async () => {
+test("another customer's attempt opens nothing in the portal", async () => {
   const other = await openPortal(server);
   const attempt = ids.next();
   const card = { payment_method: 'card', card_number: GOOD, card_expiry: '12/34', card_cvc: '123' };
@@ -140,7 +140,7 @@ test("another's attempt opens nothing of his", async () => {
   expect(rows).toHaveLength(0);
 });
 
-test('what is wrong with a card stands beside its field, and nothing typed comes back', async () => {
+test('an invalid card field in the portal has its error beside it, and nothing typed is shown again', async () => {
   const fields = {
     attempt: ids.next(),
     payment_method: 'card',
@@ -156,7 +156,7 @@ test('what is wrong with a card stands beside its field, and nothing typed comes
   expect(text).not.toContain('4242424242424241');
 });
 
-test('usage stands against its limit', async () => {
+test('the portal shows usage against its limit', async () => {
   await made(server, '/meters', { slug: 'calls', name: 'API calls', unit: 'calls' });
   await made(server, '/meters', { slug: 'gold', name: 'Gold support' });
   const product = await made(server, '/products', {
@@ -176,7 +176,7 @@ test('usage stands against its limit', async () => {
   expect(text).toMatch(/Gold support<\/bdi><\/span\s*><span>Included/);
 });
 
-test('a customer of live mode sees no test mode, and where there is no processor no form', async () => {
+test("a live customer's portal shows no test mode, and without a processor no card form", async () => {
   const key = server.organisation.liveKey;
   const { json: customer } = await server.call('POST', '/customers', {
     key,
@@ -193,7 +193,7 @@ test('a customer of live mode sees no test mode, and where there is no processor
   expect(form.status).toBe(404);
 });
 
-test('another token of the same customer sees the same', async () => {
+test('another portal token of the same customer sees the same', async () => {
   const again = await portalOf(server, portal.customer);
   const [one, two] = [(await portal.get()).text, (await again.get()).text];
   expect(two.replaceAll(again.token, portal.token)).toBe(one);

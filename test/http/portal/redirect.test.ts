@@ -59,7 +59,7 @@ async function expire(page: string): Promise<void> {
   expect(status).toBe(200);
 }
 
-test('a customer saves a card at Stripe, and what is overdue is paid', async () => {
+test('a customer saves a card at Stripe from the portal, and what is overdue is paid', async () => {
   const one = await customer();
   const { id } = await subscribe(stripe.server, one.customer);
   const home = await visit(one.home);
@@ -89,7 +89,7 @@ test('a customer saves a card at Stripe, and what is overdue is paid', async () 
   expect(await methodsOf(one)).toHaveLength(1);
 });
 
-test('a bank account is saved, too', async () => {
+test('a customer saves a bank account at Stripe from the portal', async () => {
   const one = await customer();
   await subscribe(stripe.server, one.customer);
   const { page, back } = await leave(one);
@@ -98,8 +98,8 @@ test('a bank account is saved, too', async () => {
   expect(await methodsOf(one)).toMatchObject([{ type: 'bank_debit', last4: '3000' }]);
 });
 
-describe('back without a card', () => {
-  test('the customer goes on at the same page of Stripe', async () => {
+describe('a customer back from Stripe without a card', () => {
+  test('goes on at the same page of Stripe', async () => {
     const one = await customer();
     const { page, back } = await leave(one);
     const shown = await visit(back);
@@ -110,7 +110,7 @@ describe('back without a card', () => {
     expect((await visit(back)).location).toBe(`${one.home}?done=method_replaced`);
   });
 
-  test('declined there, and its time is over: the form says why', async () => {
+  test('sees why in the form, where the card was declined and the page expired', async () => {
     const one = await customer();
     const { page, back } = await leave(one);
     expect(await pays(page, DECLINED)).toBe('declined');
@@ -126,7 +126,7 @@ describe('back without a card', () => {
     expect((await visit(next.back)).location).toBe(`${one.home}?done=method_replaced`);
   });
 
-  test('its time is over: the form says so', async () => {
+  test('sees in the form that the page expired', async () => {
     const one = await customer();
     const { page, back } = await leave(one);
     await expire(page);
@@ -138,7 +138,7 @@ describe('back without a card', () => {
   });
 });
 
-test('sent twice it is one page of Stripe', async () => {
+test('has one page of Stripe where the form was sent twice', async () => {
   const one = await customer();
   const attempt = hiddenOf(await visit(one.form), 'attempt');
   const before = sessionsOf().length;
@@ -152,7 +152,7 @@ test('sent twice it is one page of Stripe', async () => {
   expect(sessionsOf().length).toBe(before + 1);
 });
 
-test("another customer's attempt saves nothing, for either", async () => {
+test("another customer's attempt saves no card, for either customer", async () => {
   const [one, other] = [await customer(), await customer()];
   const { page, attempt, back } = await leave(one);
   await pays(page, GOOD);
@@ -168,7 +168,7 @@ test("another customer's attempt saves nothing, for either", async () => {
   expect(await methodsOf(other)).toEqual([]);
 });
 
-test('Stripe does not answer: nothing is changed, and the same attempt goes on later', async () => {
+test('a card form that gets no answer from Stripe changes nothing, and the same attempt resumes later', async () => {
   const one = await customer();
   const attempt = hiddenOf(await visit(one.form), 'attempt');
   stripe.fake.next({ method: 'POST', path: /\/checkout\/sessions$/ }, 'lose_request');
@@ -187,7 +187,7 @@ test('Stripe does not answer: nothing is changed, and the same attempt goes on l
   expect((await visit(`${one.form}?attempt=${attempt}`)).status).toBe(303);
 });
 
-describe('a customer who never comes back', () => {
+describe('a customer who saves a card at Stripe and never comes back', () => {
   /** What Stripe tells of it, and when all of it was followed. */
   async function told(pay: () => Promise<void>): Promise<void> {
     const { webhooks } = stripe.fake;
@@ -203,7 +203,7 @@ describe('a customer who never comes back', () => {
     });
   }
 
-  test('has saved it, as soon as Stripe tells', async () => {
+  test('has saved it, as soon as Stripe sends the webhook', async () => {
     const one = await customer();
     const { id } = await subscribe(stripe.server, one.customer);
     const { page } = await leave(one);
@@ -215,7 +215,7 @@ describe('a customer who never comes back', () => {
     await until('it is paid', async () => (await state()).overdue_state === 'clear');
   });
 
-  test('has saved it, also where Stripe does not answer at first', async () => {
+  test('has saved it, even where Stripe does not answer at first', async () => {
     const one = await customer();
     const { page } = await leave(one);
     const { webhooks } = stripe.fake;
@@ -242,7 +242,7 @@ describe('a customer who never comes back', () => {
     });
   });
 
-  test('does not undo a later one', async () => {
+  test('does not replace a card saved later', async () => {
     const one = await customer();
     const [first, second] = [await leave(one), await leave(one)];
     await told(async () => {
@@ -254,7 +254,7 @@ describe('a customer who never comes back', () => {
   });
 });
 
-test('another account was connected meanwhile: the one that it began with answers', async () => {
+test('saving a card resumes at its own Stripe account after another was connected', async () => {
   const shared = stripe;
   stripe = await openStripe();
   try {

@@ -17,7 +17,7 @@ const post = (path: string, body?: object, headers: Record<string, string> = {})
 const create = async (body: object) => (await post('/products', body)).json;
 const read = async (id: string) => (await server.call('GET', `/products/${id}`)).json;
 
-test('POST answers 201 with every field', async () => {
+test('POST /products answers 201 with every field', async () => {
   const reply = await post('/products', { name: 'Plan' });
   expect(reply.status).toBe(201);
   expect(reply.json).toEqual({
@@ -34,7 +34,7 @@ test('POST answers 201 with every field', async () => {
   expect(await read(reply.json.id)).toEqual(reply.json);
 });
 
-test('POST takes every field, and the prices with it, in their order', async () => {
+test('POST /products takes every field, with the prices in their order', async () => {
   const made = await create({
     name: 'Pro <b>plan</b>',
     description: 'All of it',
@@ -101,7 +101,7 @@ test.each([
   ['ﬁne',                     /^fine-[0-9a-f]{12}$/],
   ['x'.repeat(255),           /^x{48}-[0-9a-f]{12}$/],
   [`${'x'.repeat(47)} y`,     /^x{47}-[0-9a-f]{12}$/],
-])('%s gets a slug', async (name, slug) => {
+])('POST of a product named %s makes a slug', async (name, slug) => {
   expect((await create({ name })).slug).toMatch(slug);
 });
 
@@ -110,7 +110,7 @@ test('two products of one name have two slugs', async () => {
   expect(first.slug).not.toBe(second.slug);
 });
 
-test('PATCH changes what is given and nothing else', async () => {
+test('PATCH of a product changes the given fields and nothing else', async () => {
   const made = await create({ name: 'Old', description: 'old', metadata: { a: '1', b: '2' } });
   const patch = (body: object) => server.call('PATCH', `/products/${made.id}`, { body });
   const first = await patch({ name: 'New', metadata: { a: '3' }, slug: 'brand-new' });
@@ -129,7 +129,7 @@ test('PATCH changes what is given and nothing else', async () => {
   expect(await read(made.id)).toEqual({ ...second.json, updated_at: expect.anything() });
 });
 
-test('archive and publish answer the product, again too', async () => {
+test('archive and publish of a product answer it, again too', async () => {
   const { id } = await create({ name: 'Seasonal' });
   for (const [action, status] of [
     ['archive', 'archived'],
@@ -145,7 +145,7 @@ test('archive and publish answer the product, again too', async () => {
   expect((await post(`/products/${id}/publish`)).json.status).toBe('active');
 });
 
-test('a price is added; an archived one stays, behind the active ones', async () => {
+test('POST adds a price to a product; an archived price stays, behind the active ones', async () => {
   const body = { name: 'Priced', prices: [{ amount: '1', currency: 'USD' }] };
   const { id, prices } = await create(body);
   const added = await post(`/products/${id}/prices`, { amount: '2.25', currency: 'USD' });
@@ -166,7 +166,7 @@ test('a price is added; an archived one stays, behind the active ones', async ()
   expect((await read(id)).prices).toEqual([added.json, archived]);
 });
 
-test('GET lists, newest first, in pages, by status, each with its own prices', async () => {
+test('GET /products lists newest first, in pages, by status, each with its own prices', async () => {
   const key = server.other.testKey;
   for (const n of [1, 2, 3]) {
     const prices = Array.from({ length: n }, () => ({ amount: `${n}.00`, currency: 'USD' }));
@@ -225,7 +225,7 @@ test('an Idempotency-Key adds one price, and is of one product', async () => {
   expect((await read(two.id)).prices).toEqual([]);
 });
 
-test('a buy link finds an active product of anybody, by id, prefixed id or slug', async () => {
+test('a buy link finds an active product of any organisation, by id, prefixed id or slug', async () => {
   const { organisation, other, sql } = server;
   const call = { key: other.liveKey, body: { name: 'Public', slug: 'public' } };
   const { json: product } = await server.call('POST', '/products', call);

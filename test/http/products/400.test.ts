@@ -50,12 +50,12 @@ const FIELDS: [string, object, string][] = [
   ['a misspelt field',            { desc: 'x' },                              'desc'],
 ];
 
-test.each(FIELDS)('POST and PATCH with %s', async (_what, body, at) => {
+test.each(FIELDS)('POST and PATCH of a product with %s are 400', async (_what, body, at) => {
   await expectRefused('POST', '/products', { name: 'x', ...body }, at);
   await expectRefused('PATCH', `/products/${product.id}`, body, at);
 });
 
-test('POST without a name, PATCH with prices', async () => {
+test('POST of a product without a name is 400, and PATCH with prices', async () => {
   await expectRefused('POST', '/products', {}, 'name');
   await expectRefused('PATCH', `/products/${product.id}`, { prices: [] }, 'prices');
 });
@@ -100,19 +100,19 @@ const PRICES: [string, object, string][] = [
   ['a status',                           { ...USD, status: 'archived' },                             'status'],
 ];
 
-test.each(PRICES)('a price with %s', async (_what, price, at) => {
+test.each(PRICES)('POST of a price with %s is 400', async (_what, price, at) => {
   await expectRefused('POST', `/products/${product.id}/prices`, price, at);
   const inside = at.split(' ').map((field) => `prices.1.${field}`);
   await expectRefused('POST', '/products', { name: 'x', prices: [USD, price] }, inside.join(' '));
 });
 
-test('every bad price is named', async () => {
+test('POST of a product names every invalid price', async () => {
   const prices = [{ ...USD, amount: '1.001' }, USD, { amount: '1.5', currency: 'JPY' }];
   const at = 'prices.0.amount prices.2.amount';
   await expectRefused('POST', '/products', { name: 'x', prices }, at);
 });
 
-test('201 prices', async () => {
+test('POST of a product with 201 prices is 400', async () => {
   const prices = Array.from({ length: 201 }, () => USD);
   await expectRefused('POST', '/products', { name: 'x', prices }, 'prices');
 });
@@ -123,7 +123,7 @@ test.each([
   ['156 weeks',  { interval: 'week', interval_count: 156 }],
   ['36 months',  { interval: 'month', interval_count: 36, trial_days: 730 }],
   ['3 years',    { interval: 'year', interval_count: 3, trial_days: 0 }],
-])('%s are a period', async (_what, recurrence) => {
+])('a price may recur every %s', async (_what, recurrence) => {
   const body = { ...USD, ...recurrence };
   const reply = await server.call('POST', `/products/${product.id}/prices`, { body });
   expect([reply.status, reply.json]).toMatchObject([201, recurrence]);
@@ -133,7 +133,7 @@ test.each([
 test.each([
   ['limit=0', 'limit'], ['limit=201', 'limit'], ['limit=x', 'limit'], ['limit=', 'limit'], ['limit=1.5', 'limit'],
   ['offset=-1', 'offset'], ['status=gone', 'status'], ['state=active', 'state'],
-])('GET /products?%s', async (query, at) => {
+])('GET /products?%s is 400', async (query, at) => {
   const reply = await server.call('GET', `/products?${query}`);
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, [at]]);
 });

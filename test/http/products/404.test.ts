@@ -35,7 +35,7 @@ const REFERENCES: [string, () => string][] = [
 ];
 
 test.each(CALLS)(
-  '%s %s: what is not there, is not mine or is no id reads the same',
+  "%s %s of a product: unknown, malformed and another organisation's are the same 404",
   async (method, path, call) => {
     const { organisation, other } = server;
     const bodies = new Set<string>();
@@ -55,7 +55,7 @@ test.each(CALLS)(
   },
 );
 
-test("archiving a price that is unknown, malformed or another product's", async () => {
+test('archiving a price that is unknown, malformed or of another product is 404', async () => {
   const body = { name: 'Second', prices: [price] };
   const { json: second } = await server.call('POST', '/products', { body });
   for (const id of [UNKNOWN, 'x', 'a%00', product.id, product.prices[0]!.id]) {
@@ -65,14 +65,14 @@ test("archiving a price that is unknown, malformed or another product's", async 
   expect((await server.call('GET', `/products/${product.id}`)).json).toEqual(product);
 });
 
-test("another organisation's and the other mode's products are not listed", async () => {
+test('GET /products lists none of another organisation or mode', async () => {
   const { organisation, other } = server;
   for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
     expect((await server.call('GET', '/products', { key })).json.data).toEqual([]);
   }
 });
 
-test('a 404 is not kept for its Idempotency-Key', async () => {
+test('a 404 of a product is not kept under its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': 'later' };
   await server.call('POST', `/products/${UNKNOWN}/prices`, { body: price, headers });
   expect(

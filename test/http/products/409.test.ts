@@ -9,7 +9,7 @@ afterAll(() => server.stop());
 
 const TAKEN = { type: 'conflict', message: 'another product has this slug' };
 
-test('a slug is taken once over all organisations and modes, also at once', async () => {
+test('POST of a product with a slug of any organisation or mode is 409, also at once', async () => {
   const { organisation, other, sql } = server;
   const keys = [organisation.testKey, organisation.liveKey, other.testKey, other.liveKey];
   const body = { name: 'Wanted', slug: 'wanted', prices: [{ amount: '1', currency: 'USD' }] };
@@ -25,7 +25,7 @@ test('a slug is taken once over all organisations and modes, also at once', asyn
   ).toHaveLength(1);
 });
 
-test('PATCH to a slug that is taken changes nothing, also at once', async () => {
+test('PATCH of a product to a taken slug is 409 and changes nothing, also at once', async () => {
   const made = await Promise.all(
     Array.from({ length: 5 }, () => server.call('POST', '/products', { body: { name: 'x' } })),
   );

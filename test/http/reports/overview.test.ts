@@ -77,7 +77,7 @@ async function pay(
   }
 }
 
-test('a random book of two weeks', async () => {
+test('the overview adds up two weeks of random payments', async () => {
   await withSeed(async (random) => {
     const { sql, organisation, other } = server;
     await server.call('PATCH', '/organization', { body: { timezone: ZONE } });
@@ -141,7 +141,7 @@ test('a random book of two weeks', async () => {
   });
 }, 60_000);
 
-test('subscriptions by their state, each once', async () => {
+test('the overview counts each subscription once by its state', async () => {
   const { sql, other } = server;
   const row = (status: string, overdue: string, trial: Date | null) => sql`
     insert into subscriptions (slot, id, organisation_id, mode, customer_id, bundle_id, product_id, price_id, plan_name, price_list_name,
@@ -172,7 +172,7 @@ test('subscriptions by their state, each once', async () => {
   );
 });
 
-test('usage is there as soon as it is acknowledged', async () => {
+test('the overview has usage as soon as it is acknowledged', async () => {
   const key = server.other.testKey;
   await server.call('POST', '/meters', { key, body: { slug: 'live' } });
   const { json: customer } = await server.call('POST', '/customers', { key, body: {} });
@@ -191,7 +191,7 @@ test('usage is there as soon as it is acknowledged', async () => {
   expect(summed?.value).toBe('6000000');
 });
 
-test('webhooks: what became of the deliveries of today, of endpoints that are there', async () => {
+test("the overview counts today's webhook deliveries by outcome, of endpoints that exist", async () => {
   const key = server.other.testKey;
   const url = 'http://localhost:65000/';
   const make = async () =>
@@ -215,7 +215,7 @@ test('webhooks: what became of the deliveries of today, of endpoints that are th
   });
 });
 
-test('days of 23 and 25 hours have so many', () => {
+test('the overview has days of 23 and 25 hours', () => {
   const berlin = 'Europe/Berlin';
   // Clocks went forward on 29 March 2026 and back on 25 October.
   const spring = daysOf(Date.UTC(2026, 2, 29, 12), berlin);

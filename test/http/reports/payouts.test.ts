@@ -30,7 +30,7 @@ const read = async (query = '', key = server.organisation.testKey) => {
 const SUMS = { gross: 100_000n, fees: 3860n, refunds: 4900n, disputes: 0n, other: 0n, count: 21n };
 const createdAt = new Date('2026-11-20T10:00:00.000Z');
 
-test('its sums, in the decimals of its currency', async () => {
+test('a payout has its sums in the decimals of its currency', async () => {
   await insertPayout(server.sql, account, { payout: 'po_1', createdAt, sums: SUMS });
   expect(await read()).toEqual([
     {
@@ -52,7 +52,7 @@ test('its sums, in the decimals of its currency', async () => {
   ]);
 });
 
-test('what is not read yet, or never told, is null; a debt is negative', async () => {
+test("a payout's unread or unreported sum is null, and a debt is negative", async () => {
   await insertPayout(server.sql, account, { amount: -700n, currency: 'JPY' });
   const unread = {
     gross: null,
@@ -65,7 +65,7 @@ test('what is not read yet, or never told, is null; a debt is negative', async (
   expect(await read()).toEqual([expect.objectContaining({ amount: '-700', ...unread })]);
 });
 
-test('from a time on, and before another', async () => {
+test('GET /reports/payouts filters from a time and up to another', async () => {
   for (const day of [19, 20, 21]) {
     const at = new Date(`2026-11-${day}T00:00:00.000Z`);
     await insertPayout(server.sql, account, { payout: `po_${day}`, createdAt: at });
@@ -79,7 +79,7 @@ test('from a time on, and before another', async () => {
   expect(await names('?from=2026-11-21T01:00:00%2B01:00&limit=1')).toEqual(['po_21']);
 });
 
-test("another organisation's, and those of the other mode, are not listed", async () => {
+test('GET /reports/payouts lists none of another organisation or mode', async () => {
   const { other, organisation } = server;
   await insertPayout(server.sql, account, {});
   expect(await read('', other.testKey)).toEqual([]);
@@ -90,7 +90,7 @@ test.each([
   ['from=2026-11-20', 'from'],
   ['to=soon', 'to'],
   ['from=2026-02-30T00:00:00Z', 'from'],
-])('%s is no time', async (query, name) => {
+])('GET /reports/payouts?%s is 400', async (query, name) => {
   const { status, json } = await server.call('GET', `/reports/payouts?${query}`);
   const issue = { path: [name], message: 'must be an ISO 8601 time with a zone' };
   expect([status, json.error.issues]).toEqual([400, [issue]]);

@@ -34,7 +34,7 @@ const read = async (query = '', key = server.organisation.testKey) => {
 
 const healthOf = async (id: string) => (await read(`?endpoint_id=${id}`))[0];
 
-test('each delivery counts by what became of it, on the day when it was made', async () => {
+test('the webhook report counts each delivery by its outcome, on the day it was made', async () => {
   const { id } = await endpointOf(server);
   const { today, week } = weekOf(Date.now(), 'UTC');
   await deliver(id, { many: 4 });
@@ -54,12 +54,12 @@ test('each delivery counts by what became of it, on the day when it was made', a
   });
 });
 
-test('an endpoint that was sent nothing has zeros', async () => {
+test('the webhook report has zeros for an endpoint without deliveries', async () => {
   const { id } = await endpointOf(server);
   expect(await healthOf(id)).toEqual({ id, today: NONE, week: NONE, complete: true });
 });
 
-test('of very many the newest count, and it says so', async () => {
+test('the webhook report of very many deliveries counts the newest, and says so', async () => {
   const { id } = await endpointOf(server);
   await deliver(id, { status: 'exhausted', at: Date.now() - 24 * HOUR, many: 5 });
   await deliver(id, { many: DELIVERIES_READ_MAX });
@@ -73,7 +73,7 @@ test('of very many the newest count, and it says so', async () => {
   expect(await healthOf(old.id)).toMatchObject({ week: NONE, complete: true });
 });
 
-test('days begin at midnight of the organisation, also where one has 23 hours', () => {
+test("the webhook report's days begin at midnight of the organisation, one of 23 hours too", () => {
   const now = Date.UTC(2026, 2, 30, 1);
   expect(weekOf(now, 'Europe/Berlin')).toEqual({
     today: new Date('2026-03-29T22:00:00.000Z'),
@@ -82,7 +82,7 @@ test('days begin at midnight of the organisation, also where one has 23 hours', 
   expect(weekOf(now, 'America/New_York').today).toEqual(new Date('2026-03-29T04:00:00.000Z'));
 });
 
-test("another's, those of the other mode, and deleted ones are not listed", async () => {
+test('the webhook report lists no endpoint of another organisation or mode, nor a deleted one', async () => {
   const { other, organisation } = server;
   const { id } = await endpointOf(server, {}, other.testKey);
   expect(await healthOf(id)).toBeUndefined();
@@ -93,7 +93,7 @@ test("another's, those of the other mode, and deleted ones are not listed", asyn
   expect(await healthOf(gone.id)).toBeUndefined();
 });
 
-test('however many deliveries there are, so many are read of each endpoint', async () => {
+test('the webhook report reads a bounded number of deliveries of each endpoint', async () => {
   const { id } = await endpointOf(server);
   await deliver(id, { many: 5 * DELIVERIES_READ_MAX });
   await server.sql`analyze deliveries`;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => capped.close());
 
-test('it is put, read, replaced and removed, by either name of the customer', async () => {
+test('a spend cap is put, read, replaced and deleted, by either id of the customer', async () => {
   const external = 'user/1';
   const { json: customer } = await capped.club.post('/customers', {
     external_customer_id: external,
@@ -41,7 +41,7 @@ test('it is put, read, replaced and removed, by either name of the customer', as
   }
 });
 
-test('what was spent is exact, and what is left is never below 0', async () => {
+test("a spend cap's spent amount is exact, and its remaining one never below 0", async () => {
   const plan = await capped.plan({}, { unit_amount: '0.000002', minimum_amount: '7.00' });
   const other = await capped.plan({}, { unit_amount: '0.30', maximum_amount: '1.00' });
   const euros = await capped.plan({ currency: 'EUR' }, { currency: 'EUR' });
@@ -59,7 +59,7 @@ test('what was spent is exact, and what is left is never below 0', async () => {
   expect(await capped.put(customer, '3.00', 'EUR')).toMatchObject({ spent: '9.90' });
 });
 
-test('each period begins with nothing spent', async () => {
+test("a spend cap's period begins with nothing spent", async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.05', plan);
   await capped.track(customer, plan, 15);

@@ -22,7 +22,7 @@ const BODIES: [string, unknown, string][] = [
   ['a field of its answer',       { amount: '5', currency: 'USD', spent: '0' },      'spent'],
 ];
 
-test.each(BODIES)('%s', async (_what, body, at) => {
+test.each(BODIES)('PUT of a spend cap with %s is 400', async (_what, body, at) => {
   const { status, json } = await server.call('PUT', '/customers/known/spend-cap', { body });
   expect([status, json.error?.type]).toEqual([400, 'invalid_request']);
   expect(json.error.issues.map(({ path }: { path: string[] }) => path.join('.'))).toContain(at);

@@ -11,7 +11,7 @@ const METHODS = ['PUT', 'GET', 'DELETE'];
 const callOf = (method: string) =>
   method === 'PUT' ? { body: { amount: '5', currency: 'USD' } } : {};
 
-test.each(METHODS)('%s of nobody', async (method) => {
+test.each(METHODS)('%s of a spend cap of an unknown customer is 404', async (method) => {
   for (const reference of ['01890000-0000-7000-8000-000000000000', 'nobody', 'a%00', '%ff']) {
     const path = `/customers/${reference}/spend-cap`;
     const { status, json } = await server.call(method, path, callOf(method));
@@ -19,7 +19,7 @@ test.each(METHODS)('%s of nobody', async (method) => {
   }
 });
 
-test("another organisation's or mode's customer", async () => {
+test('a spend cap of a customer of another organisation or mode is 404', async () => {
   const { json } = await server.call('POST', '/customers', { body: {} });
   const path = `/customers/${json.id}/spend-cap`;
   await server.call('PUT', path, callOf('PUT'));
@@ -32,7 +32,7 @@ test("another organisation's or mode's customer", async () => {
   expect((await server.call('GET', path)).status).toBe(200);
 });
 
-test('a customer without one', async () => {
+test('GET of a spend cap is 404 for a customer without one', async () => {
   const { json } = await server.call('POST', '/customers', { body: {} });
   const reply = await server.call('GET', `/customers/${json.id}/spend-cap`);
   expect([reply.status, reply.json.error?.message]).toEqual([404, 'the customer has no spend cap']);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => capped.close());
 
-test('200 consumes of two features of two subscriptions: what they cost is the cap', async () => {
+test('200 consumes at once of two features of two subscriptions cost no more than the spend cap', async () => {
   const [one, other] = [await capped.plan(), await capped.plan({}, { unit_amount: '0.02' })];
   const customer = await capped.customer('0.30', one, other);
   await capped.track(customer, one, 10);
@@ -30,7 +30,7 @@ test('200 consumes of two features of two subscriptions: what they cost is the c
   expect(await capped.check(customer, other)).toEqual(CAP);
 });
 
-test('beside tracks that may be rejected, checks, and a cap that is put again and again', async () => {
+test('a spend cap holds beside rejectable tracks, checks, and PUTs of the cap itself', async () => {
   const [one, other] = [await capped.plan(), await capped.plan()];
   const customer = await capped.customer('0.50', one, other);
   const replies = await times(300, (index) => {

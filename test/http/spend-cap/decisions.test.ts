@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => capped.close());
 
-test('a check, from the first unit that costs more than is left', async () => {
+test('a check is denied from the first unit that costs more than the spend cap leaves', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.05', plan);
   expect(await capped.check(customer, plan, 10)).toEqual(OK);
@@ -33,7 +33,7 @@ test('a check, from the first unit that costs more than is left', async () => {
   expect(await capped.check(customer, plan, 4)).toEqual(CAP);
 });
 
-test('what is included stays allowed, also at 0 and over the cap', async () => {
+test('included usage stays allowed, also with a spend cap of 0 or one exceeded', async () => {
   const [one, other] = [await capped.plan(), await capped.plan()];
   const customer = await capped.customer('0', one, other);
   expect(await capped.check(customer, one, 10)).toEqual(OK);
@@ -46,7 +46,7 @@ test('what is included stays allowed, also at 0 and over the cap', async () => {
   expect(await capped.check(customer, other)).toEqual(CAP);
 });
 
-test('a check of one feature sees at once what another has spent, and what the cap is', async () => {
+test('a check of one feature sees at once what another has spent, and the spend cap', async () => {
   const [one, other] = [await capped.plan(), await capped.plan()];
   const customer = await capped.customer('0.10', one, other);
   await capped.track(customer, one, 10);
@@ -75,7 +75,7 @@ test('a check of one feature sees at once what another has spent, and what the c
   expect(await capped.check(customer, one)).toEqual(CAP);
 });
 
-test('a consume, and a retry of it whatever was allowed since', async () => {
+test('a consume denied by the spend cap stays denied on retry, whatever was allowed since', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.05', plan);
   const keyed = { idempotency_key: 'work' };
@@ -87,7 +87,7 @@ test('a consume, and a retry of it whatever was allowed since', async () => {
   expect(await capped.spent(customer)).toBe('0.06');
 });
 
-test('a track with `reject`: 402, and other usage is a fact', async () => {
+test('a track with `reject` beyond the spend cap is 402, and one without is recorded', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.05', plan);
   const keyed = { idempotency_key: 'work' };
@@ -113,7 +113,7 @@ test('a track with `reject`: 402, and other usage is a fact', async () => {
   expect(await capped.spent(customer)).toBe('1.05');
 });
 
-test('packages, and tiers that begin with a flat amount, by what they cost', async () => {
+test('a spend cap counts packages, and tiers with a flat amount, by what they cost', async () => {
   const packages = await capped.plan(
     {},
     { model: 'package', unit_amount: undefined, package_size: 5, package_amount: '0.50' },

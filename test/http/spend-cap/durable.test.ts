@@ -13,7 +13,7 @@ async function made(setting: Setting, path: string, body: object): Promise<strin
   return json.id;
 }
 
-test('after the end of its node it is as it was', async () => {
+test('a spend cap is as it was after its node dies', async () => {
   const setting = await Setting.open({ alone: true, settings: UNHURRIED });
   await setting.meter('calls');
   const prices = [{ amount: '0.00', currency: 'USD', type: 'recurring', interval: 'month' }];

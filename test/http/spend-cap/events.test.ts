@@ -32,7 +32,7 @@ const shown = async (customer: string) =>
 const byFeature = (rows: readonly string[][]) =>
   rows.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
 
-test('for an organisation without an endpoint for it none is written', async () => {
+test('no event of a spend cap is written for an organisation without an endpoint for it', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.02', plan);
   await capped.track(customer, plan, 99);
@@ -49,7 +49,7 @@ test('for an organisation without an endpoint for it none is written', async () 
   expect(await told(customer)).toHaveLength(1);
 });
 
-test('once the usage has come to it', async () => {
+test('the event of a spend cap is written once usage has reached it', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.02', plan);
   await capped.track(customer, plan, 11);
@@ -76,7 +76,7 @@ test('once the usage has come to it', async () => {
   expect(await told(customer)).toHaveLength(1);
 });
 
-test('once it has refused usage, but for a check; not where usage is included', async () => {
+test('the event of a spend cap is written once it refuses usage, but not for checks or included usage', async () => {
   const [one, other] = [await capped.plan(), await capped.plan()];
   const customer = await capped.customer('0', one, other);
   await capped.track(customer, one, 10);
@@ -97,7 +97,7 @@ test('once it has refused usage, but for a check; not where usage is included', 
   expect(byFeature(await shown(customer))).toEqual(byFeature(both));
 });
 
-test('again in the next period, and under another cap', async () => {
+test('the event of a spend cap is written again in the next period, and under another cap', async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.02', plan);
   const use = (value: number) => capped.track(customer, plan, value);
@@ -125,7 +125,7 @@ test('again in the next period, and under another cap', async () => {
   expect(row!['kept']).toBe(1);
 });
 
-test('by a batch of events, one after the other', async () => {
+test('a batch of events that reaches a spend cap writes its event, in order', async () => {
   const [one, other]: Plan[] = [await capped.plan(), await capped.plan()];
   const customer = await capped.customer('0.02', one!, other!);
   const events = [
@@ -142,7 +142,7 @@ test('by a batch of events, one after the other', async () => {
   expect(byFeature(await shown(customer))).toEqual(byFeature(both));
 });
 
-test('once, by 100 at the same time; each event is what the catalogue says', async () => {
+test("the event of a spend cap is written once by 100 calls at once, with the catalogue's fields", async () => {
   const plan = await capped.plan();
   const customer = await capped.customer('0.20', plan);
   const replies = await times(100, () => capped.consume(customer, plan));

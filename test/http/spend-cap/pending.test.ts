@@ -57,7 +57,7 @@ test.each<[string, (customer: string) => Promise<unknown>]>([
   ['a greater cap',                   (customer) => capped.put(customer, '9.99')],
   ['a cap of another currency',       (customer) => capped.put(customer, '0.03', 'EUR')],
   ['no cap',                          (customer) => capped.call('DELETE', customer)],
-])('%s counts once it is on disk', async (_what, request) => {
+])('the spend cap counts %s once it is on disk', async (_what, request) => {
   const customer = await customerAt('0.03');
   await bothAre(customer, CAP);
   await meanwhile(customer, () => request(customer), () => bothAre(customer, CAP));
@@ -68,14 +68,14 @@ test.each<[string, (customer: string) => Promise<unknown>]>([
 test.each<[string, (customer: string) => Promise<unknown>]>([
   ['usage of another feature', (customer) => capped.track(customer, other, 2)],
   ['a smaller cap',            (customer) => capped.put(customer, '0.03')],
-])('%s counts at once', async (_what, request) => {
+])('the spend cap counts %s at once', async (_what, request) => {
   const customer = await customerAt('0.05');
   await bothAre(customer, OVERAGE);
   await meanwhile(customer, () => request(customer), () => bothAre(customer, CAP));
   await bothAre(customer, CAP);
 });
 
-test('what the database refuses leaves all as it was', async () => {
+test('usage that the database refuses leaves the spend cap as it was', async () => {
   const { server } = capped.club.shop;
   const endpoint = { url: 'https://hooks.example/a', event_types: ['*'] };
   expect((await capped.club.post('/webhook-endpoints', endpoint)).status).toBe(201);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-test('a list is newest first, by customer, product and status, a page at a time', async () => {
+test('GET /subscriptions lists newest first, by customer, product and status, in pages', async () => {
   const [one, two] = [await club.plan({ amount: '0' }), await club.plan({ amount: '0' })];
   const [ada, bob] = [await club.customer(), await club.customer()];
   const a = await club.subscribe(one, ada);
@@ -50,7 +50,7 @@ const AGAIN: [string, [string, object?][], number][] = [
   ['an end',                  [['cancel', { mode: 'immediate' }], ['cancel', { mode: 'immediate' }], ['cancel']], 2],
   ['the same plan',           [['change', { quantity: 1 }]],                                                0],
 ];
-test.each(AGAIN)('%s again changes nothing', async (_what, actions, count) => {
+test.each(AGAIN)('%s of a subscription again changes nothing', async (_what, actions, count) => {
   const plan = await club.plan({ amount: '0' });
   const { id } = await club.subscribe(plan, await club.customer());
   let last: Json = null;
@@ -59,7 +59,7 @@ test.each(AGAIN)('%s again changes nothing', async (_what, actions, count) => {
   expect(await club.events(id)).toHaveLength(1 + count);
 });
 
-test('a key replays an action to the byte, whatever has become of it since', async () => {
+test('an Idempotency-Key replays an action on a subscription to the byte, whatever became of it since', async () => {
   const plan = await club.plan({ amount: '0' });
   const { id } = await club.subscribe(plan, await club.customer());
   const headers = { 'idempotency-key': 'pause 1' };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-test('with a card that is kept it is charged at once, for as many as are wanted', async () => {
+test('POST of a subscription charges a saved card at once, for its quantity', async () => {
   const plan = await club.plan();
   const customerId = await club.cardholder();
   const metadata = { seat: 'all' };
@@ -66,7 +66,7 @@ test('with a card that is kept it is charged at once, for as many as are wanted'
   });
 });
 
-test('without one its invoice stays open, and dunning runs', async () => {
+test('POST of a subscription without a card leaves its invoice open, and dunning runs', async () => {
   const plan = await club.plan();
   const customerId = await club.customer();
   const subscription = await club.subscribe(plan, customerId);
@@ -96,7 +96,7 @@ test('without one its invoice stays open, and dunning runs', async () => {
   });
 });
 
-test('a card that is declined is tried again; what was bought is there', async () => {
+test('POST of a subscription whose card is declined starts dunning, and gives its allowance', async () => {
   const plan = await club.plan();
   const subscription = await club.subscribe(plan, await club.cardholder('renewalFails'));
   expect(subscription).toMatchObject({ status: 'active', overdue_state: 'warning' });
@@ -125,7 +125,7 @@ const TRIALS: [string, Fields, Fields, number][] = [
   ['where the price has none',        {},                  { trial_days: 1 },   1],
   ['none, whatever the price says',   { trial_days: 10 },  { trial_days: 0 },   0],
 ];
-test.each(TRIALS)('a trial %s', async (_what, price, wanted, days) => {
+test.each(TRIALS)('POST of a subscription with a trial %s', async (_what, price, wanted, days) => {
   const plan = await club.plan(price);
   const subscription = await club.subscribe(plan, await club.cardholder(), wanted);
   const { trial_end: end, created_at: start, phase_name: phase } = subscription;
@@ -142,7 +142,7 @@ test.each(TRIALS)('a trial %s', async (_what, price, wanted, days) => {
   expect(await club.types(subscription.id)).toEqual(['subscription.created']);
 });
 
-test('the price that is named, or the first that was made', async () => {
+test("POST of a subscription takes the named price, or the product's first", async () => {
   const plan = await club.plan();
   const yearly = await club.price(plan, { interval: 'year', amount: '300' });
   const customerId = await club.cardholder();
@@ -159,7 +159,7 @@ test('the price that is named, or the first that was made', async () => {
   expect((await club.check(first, plan)).limit).toBe(20_000);
 });
 
-test('nothing is charged for a plan that costs nothing', async () => {
+test('POST of a subscription to a free plan charges nothing', async () => {
   const plan = await club.plan({ amount: '0' });
   const subscription = await club.subscribe(plan, await club.customer());
   expect(subscription).toMatchObject({ status: 'active', overdue_state: 'clear' });
@@ -174,7 +174,7 @@ test('nothing is charged for a plan that costs nothing', async () => {
   expect(await club.payments(subscription.id)).toEqual([]);
 });
 
-test('a customer is named by the merchant’s own id as well', async () => {
+test('POST of a subscription takes the customer’s external id', async () => {
   const plan = await club.plan({ amount: '0' });
   const body = { external_customer_id: 'ext 7' };
   const { json: customer } = await club.post('/customers', body);
@@ -189,7 +189,7 @@ test('a customer is named by the merchant’s own id as well', async () => {
   ]);
 });
 
-test('the same key is the same subscription', async () => {
+test('POST of a subscription again with its key answers the same one', async () => {
   const plan = await club.plan();
   const customerId = await club.cardholder();
   const body = { customer_id: customerId, product_id: plan.productId };

@@ -42,14 +42,14 @@ const BODIES: [string, () => object, string][] = [
   ['metadata that is no text',  () => body({ metadata: { a: 1 } }),                              'metadata.a'],
   ['a field nobody knows',      () => body({ status: 'active' }),                                'status'],
 ];
-test.each(BODIES)('POST /subscriptions: %s', async (_what, given, at) => {
+test.each(BODIES)('POST /subscriptions is 400: %s', async (_what, given, at) => {
   const reply = await club.post('/subscriptions', given());
   expect([reply.status, reply.json.error?.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map(({ path }: { path: string[] }) => path.join('.'));
   expect(paths).toEqual([at]);
 });
 
-test('a product without a recurring price, or that is not for sale', async () => {
+test('POST /subscriptions of a product without a recurring price, or not for sale, is refused', async () => {
   const prices = [{ currency: 'USD', amount: '1' }];
   const { json: once } = await club.post('/products', { name: 'Once', prices });
   const archived = await club.plan();
@@ -79,7 +79,7 @@ const ACTIONS: [string, object, string][] = [
   ['pause',    { keep_invoices: 'yes' },                     'keep_invoices'],
   ['pause',    { until: 'x' },                               'until'],
 ];
-test.each(ACTIONS)('POST /subscriptions/{id}/%s %j', async (action, given, at) => {
+test.each(ACTIONS)('POST /subscriptions/{id}/%s with %j is 400', async (action, given, at) => {
   const before = await club.subscription(id);
   const { status, json } = await club.post(`/subscriptions/${id}/${action}`, given);
   expect([status, json.error?.type]).toEqual([400, 'invalid_request']);
@@ -88,7 +88,7 @@ test.each(ACTIONS)('POST /subscriptions/{id}/%s %j', async (action, given, at) =
   expect(await club.events(id)).toHaveLength(1);
 });
 
-test('a change to a price in another currency, of another product that is gone, or that is for once', async () => {
+test('a plan change to another currency, an archived product or a one-time price is 400', async () => {
   const euros = await club.plan({ currency: 'EUR' });
   const gone = await club.plan();
   await club.post(`/products/${gone.productId}/archive`);
@@ -117,7 +117,7 @@ const QUERIES: [string, string][] = [
   ['product_id=%00',     'product_id'],
   ['customer=x',         'customer'],
 ];
-test.each(QUERIES)('GET /subscriptions?%s', async (query, at) => {
+test.each(QUERIES)('GET /subscriptions?%s is 400', async (query, at) => {
   const { status, json } = await club.shop.server.call('GET', `/subscriptions?${query}`);
   expect([status, json.error.issues.map(({ path }: { path: string[] }) => path)]).toEqual([
     400,
@@ -125,6 +125,6 @@ test.each(QUERIES)('GET /subscriptions?%s', async (query, at) => {
   ]);
 });
 
-test('nothing of it was stored', async () => {
+test('no refused subscription call stored anything', async () => {
   expect((await club.shop.read('/subscriptions')).data).toHaveLength(1);
 });

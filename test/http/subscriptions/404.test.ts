@@ -28,27 +28,30 @@ const ROUTES: [string, string, object | undefined][] = [
   ['POST', '/end-trial', undefined],
 ];
 
-test.each(ROUTES)('%s /subscriptions/{id}%s', async (method, rest, body) => {
-  const { server } = club.shop;
-  const { other, organisation } = server;
-  const ask = async (of: string, more: Call = {}): Promise<unknown[]> => {
-    const given = body === undefined ? more : { body, ...more };
-    const { status, json } = await server.call(method, `/subscriptions/${of}${rest}`, given);
-    return [status, json.error?.type];
-  };
-  const found = await Promise.all([
-    ask(UNKNOWN),
-    ask('x'),
-    ask(`${id}x`),
-    ask(customer),
-    ask(id, { key: other.testKey }),
-    ask(id, { key: organisation.liveKey }),
-  ]);
-  for (const answer of found) expect(answer).toEqual([404, 'not_found']);
-  expect(await club.events(id)).toHaveLength(1);
-});
+test.each(ROUTES)(
+  '%s /subscriptions/{id}%s of an unknown subscription or of another tenant is 404',
+  async (method, rest, body) => {
+    const { server } = club.shop;
+    const { other, organisation } = server;
+    const ask = async (of: string, more: Call = {}): Promise<unknown[]> => {
+      const given = body === undefined ? more : { body, ...more };
+      const { status, json } = await server.call(method, `/subscriptions/${of}${rest}`, given);
+      return [status, json.error?.type];
+    };
+    const found = await Promise.all([
+      ask(UNKNOWN),
+      ask('x'),
+      ask(`${id}x`),
+      ask(customer),
+      ask(id, { key: other.testKey }),
+      ask(id, { key: organisation.liveKey }),
+    ]);
+    for (const answer of found) expect(answer).toEqual([404, 'not_found']);
+    expect(await club.events(id)).toHaveLength(1);
+  },
+);
 
-test('a start names a customer, a product and a price of the organisation', async () => {
+test('POST /subscriptions with a customer, product or price of another organisation is 404', async () => {
   const { other, organisation } = club.shop.server;
   const body = { customer_id: customer, product_id: plan.productId };
   const elsewhere = await club.plan();
@@ -70,7 +73,7 @@ test('a start names a customer, a product and a price of the organisation', asyn
   );
 });
 
-test('lists of others are empty', async () => {
+test('GET /subscriptions of another organisation is empty', async () => {
   const { server } = club.shop;
   const { other, organisation } = server;
   for (const key of [other.testKey, organisation.liveKey]) {

@@ -54,27 +54,30 @@ const LEGAL: [string, string][] = [
   ['with an unpaid invoice',        'cancel, uncancel, pause, resume'],
   ['ended',                         ''],
 ];
-test.each(LEGAL)('%s', async (situation, legal) => {
-  for (const action of ALL.split(', ')) {
-    const { id } = await SITUATIONS[situation]!();
-    const before = [await club.subscription(id), await club.types(id)];
-    const [status, type, message] = await club.refused(id, action, BODIES[action]);
-    if (legal.split(', ').includes(action)) {
-      expect([action, status]).toEqual([action, 200]);
-      continue;
+test.each(LEGAL)(
+  'a subscription that is %s takes the actions allowed then, and refuses the others with 409',
+  async (situation, legal) => {
+    for (const action of ALL.split(', ')) {
+      const { id } = await SITUATIONS[situation]!();
+      const before = [await club.subscription(id), await club.types(id)];
+      const [status, type, message] = await club.refused(id, action, BODIES[action]);
+      if (legal.split(', ').includes(action)) {
+        expect([action, status]).toEqual([action, 200]);
+        continue;
+      }
+      // What has ended is canceled already.
+      if (situation === 'ended' && action === 'cancel') {
+        expect(status).toBe(200);
+      } else {
+        expect([action, status, type]).toEqual([action, 409, 'invalid_state']);
+        expect(message).toContain(`legal now: ${legal === '' ? 'nothing' : legal}`);
+      }
+      expect([await club.subscription(id), await club.types(id)]).toEqual(before);
     }
-    // What has ended is canceled already.
-    if (situation === 'ended' && action === 'cancel') {
-      expect(status).toBe(200);
-    } else {
-      expect([action, status, type]).toEqual([action, 409, 'invalid_state']);
-      expect(message).toContain(`legal now: ${legal === '' ? 'nothing' : legal}`);
-    }
-    expect([await club.subscription(id), await club.types(id)]).toEqual(before);
-  }
-});
+  },
+);
 
-test('a refusal is replayed with its key, too', async () => {
+test('a 409 of an action on a subscription is replayed under its key', async () => {
   const { id } = await after(['pause'])();
   const headers = { 'idempotency-key': 'refused' };
   const change = () => club.post(`/subscriptions/${id}/change`, { quantity: 2 }, { headers });

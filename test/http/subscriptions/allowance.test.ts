@@ -21,7 +21,7 @@ async function granted({ feature }: Plan, customerId: string): Promise<Json[]> {
     .map(({ data: said }: Json) => said);
 }
 
-test('it is told at the start and at each other plan', async () => {
+test("a plan's allowance is announced at the start and at each plan change", async () => {
   const plan = await club.plan();
   const big = await club.plan({ limit: 50_000, feature: plan.feature });
   const subscription = await club.signUp(plan);
@@ -49,7 +49,7 @@ test('it is told at the start and at each other plan', async () => {
   });
 });
 
-test('a balance says whose it is', async () => {
+test('a balance names the subscription that its allowance is of', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { customer_id: customerId } = subscription;
@@ -75,7 +75,7 @@ test('a balance says whose it is', async () => {
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true, balance: 5 });
 });
 
-test('two of one plan give twice; one that rests leaves the other', async () => {
+test("two subscriptions to one plan give its allowance twice; a paused one leaves the other's", async () => {
   const plan = await club.plan({ amount: '0' });
   const customer_id = await club.customer();
   const [one, two] = [
@@ -95,7 +95,7 @@ test('two of one plan give twice; one that rests leaves the other', async () => 
   expect([await usable(10_000), await usable(10_001)]).toEqual([true, false]);
 });
 
-test('what is not sold any more goes on for those who have it', async () => {
+test('a subscriber keeps the allowance of a product that is not sold any more', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id } = subscription;
@@ -106,7 +106,7 @@ test('what is not sold any more goes on for those who have it', async () => {
   expect(await club.act(id, 'change', { quantity: 2 })).toMatchObject({ quantity: 2 });
 });
 
-test('a feature that one has or has not', async () => {
+test('a boolean entitlement is there or not', async () => {
   const plan = await club.plan({ amount: '0' });
   const slug = `flag-${plan.feature}`;
   made(await club.post('/meters', { slug }));
@@ -123,7 +123,7 @@ test('a feature that one has or has not', async () => {
   expect(await club.check({ customer_id }, on)).toMatchObject({ reason: 'expired' });
 });
 
-test('a discount is of the first period; in a trial it comes off what follows', async () => {
+test('a discount is off the first period; with a trial it is off the one that follows', async () => {
   const code = await club.shop.discount('HALF', { percent_off: 50 });
   const [plan, tried] = [await club.plan(), await club.plan({ trial_days: 5 })];
   const paid = await club.signUp(plan, 'good', { discount_code: code });
@@ -138,7 +138,7 @@ test('a discount is of the first period; in a trial it comes off what follows', 
   expect(await charged(trial)).toEqual(['0.00', '15.00', '30.00']);
 });
 
-test('a free plan needs no payment method', async () => {
+test('a subscription to a free plan needs no payment method', async () => {
   const plan = await club.plan({ amount: '0' });
   const subscription = await club.signUp(plan);
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true });
@@ -155,22 +155,27 @@ const CURRENCIES: [string, string, string][] = [
   ['KWD',      '10.001',   '5.001'],
   ['USD',      '10.01',    '5.01'],
 ];
-test.each(CURRENCIES)('to the smallest coin: %s', async (currency, amount, about) => {
-  const plan = await club.plan({ currency, amount, interval: 'day', interval_count: 10 });
-  const subscription = await club.signUp(plan, 'good', { currency });
-  const { id } = subscription;
-  await club.advance('P5D');
-  await club.act(id, 'change', { quantity: 2 });
-  const [, invoice] = await club.invoices(id);
-  const [unused, rest] = invoice.lines.map(({ amount: line }: Json) => line);
-  const decimals = about.split('.')[1]?.length ?? 0;
-  expect(invoice.total).toMatch(decimals === 0 ? /^\d+$/ : new RegExp(`^\\d+\\.\\d{${decimals}}$`));
-  const coin = 10 ** -decimals;
-  expect(Math.abs(Number(invoice.total) - Number(about))).toBeLessThan(3 * coin);
-  expect(Math.abs(Number(rest) + Number(unused) - Number(invoice.total))).toBeLessThan(coin / 2);
-});
+test.each(CURRENCIES)(
+  'a proration is exact to the smallest coin: %s',
+  async (currency, amount, about) => {
+    const plan = await club.plan({ currency, amount, interval: 'day', interval_count: 10 });
+    const subscription = await club.signUp(plan, 'good', { currency });
+    const { id } = subscription;
+    await club.advance('P5D');
+    await club.act(id, 'change', { quantity: 2 });
+    const [, invoice] = await club.invoices(id);
+    const [unused, rest] = invoice.lines.map(({ amount: line }: Json) => line);
+    const decimals = about.split('.')[1]?.length ?? 0;
+    expect(invoice.total).toMatch(
+      decimals === 0 ? /^\d+$/ : new RegExp(`^\\d+\\.\\d{${decimals}}$`),
+    );
+    const coin = 10 ** -decimals;
+    expect(Math.abs(Number(invoice.total) - Number(about))).toBeLessThan(3 * coin);
+    expect(Math.abs(Number(rest) + Number(unused) - Number(invoice.total))).toBeLessThan(coin / 2);
+  },
+);
 
-test('a permanent address sells it as well', async () => {
+test('a buy link sells a subscription with its allowance', async () => {
   const plan = await club.plan();
   const { json } = await club.post(`/buy-links/${plan.productId}/checkout`, {}, { key: null });
   expect(json).toMatchObject({ type: 'recurring', amount: '30.00' });

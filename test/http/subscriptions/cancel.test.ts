@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-test('at the end of its period: until then it is active, and then access ends', async () => {
+test("a subscription canceled at its period's end is active until then, and then access ends", async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id, current_period_end: end } = subscription;
@@ -56,7 +56,7 @@ test('at the end of its period: until then it is active, and then access ends', 
   expect(await club.events(id)).toHaveLength(4);
 });
 
-test('at once: it is told twice, in order, and access ends', async () => {
+test('a subscription canceled at once writes two events, in order, and access ends', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id } = subscription;
@@ -74,7 +74,7 @@ test('at once: it is told twice, in order, and access ends', async () => {
   expect(second.data.reason).toBe('immediate');
 });
 
-test('one that is scheduled may be taken back, or be made to happen at once', async () => {
+test('a scheduled cancellation can be undone, or made to happen at once', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id, current_period_end: end } = subscription;
@@ -124,7 +124,7 @@ test('a trial that is canceled ends without a charge', async () => {
   expect([payment.amount, others]).toEqual(['0.00', []]);
 });
 
-test('while it is unpaid: what is owed is void, and nothing is tried again', async () => {
+test('a subscription canceled while unpaid has its open invoice voided, and nothing is retried', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan, 'renewalFails');
   const { id } = subscription;
@@ -140,7 +140,7 @@ test('while it is unpaid: what is owed is void, and nothing is tried again', asy
   expect(overdue.map(({ data }) => data.overdueState)).toEqual(['warning', 'clear']);
 });
 
-test('while it is paused', async () => {
+test('a subscription can be canceled while it is paused', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id, current_period_end: end } = subscription;

@@ -31,7 +31,7 @@ async function half(plan: Plan, means: 'good' | 'renewalFails' = 'good'): Promis
   return subscription;
 }
 
-test('a dearer plan is charged for what is left of the period, and gives more at once', async () => {
+test('an upgrade charges for the rest of the period, and gives more at once', async () => {
   const plan = await club.plan();
   const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
   const subscription = await half(plan);
@@ -72,7 +72,7 @@ test('a dearer plan is charged for what is left of the period, and gives more at
   expect((await club.payments(id)).at(-1)).toMatchObject({ amount: '100.00' });
 });
 
-test('a cheaper one leaves a credit, which comes off the next invoices', async () => {
+test('a downgrade leaves a credit, which comes off the next invoices', async () => {
   const plan = await club.plan({ amount: '100.00', limit: 50_000 });
   const small = await club.plan({ feature: plan.feature, amount: '10.00' });
   const subscription = await half(plan);
@@ -99,7 +99,7 @@ test('a cheaper one leaves a credit, which comes off the next invoices', async (
   expect((await club.subscription(id)).overdue_state).toBe('clear');
 });
 
-test('more of the same, and fewer', async () => {
+test('a change of quantity charges for more, and credits for fewer', async () => {
   const plan = await club.plan();
   const subscription = await half(plan);
   const { id } = subscription;
@@ -112,7 +112,7 @@ test('more of the same, and fewer', async () => {
   expect(updated.data.previous).toMatchObject({ quantity: 3 });
 });
 
-test('another interval begins a new period', async () => {
+test('a change of interval begins a new period', async () => {
   const plan = await club.plan();
   const yearly = await club.price(plan, { interval: 'year', amount: '300.00' });
   const subscription = await half(plan);
@@ -129,7 +129,7 @@ test('another interval begins a new period', async () => {
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true });
 });
 
-test('declined, everything is as it was', async () => {
+test('a plan change whose charge is declined leaves everything as it was', async () => {
   const plan = await club.plan();
   const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
   const subscription = await half(plan, 'renewalFails');
@@ -142,7 +142,7 @@ test('declined, everything is as it was', async () => {
   expect((await club.types(id)).slice(2)).toEqual(['payment.failed']);
 });
 
-test('with nothing to charge, too', async () => {
+test('a plan change without a charge happens at once', async () => {
   const plan = await club.plan({ amount: '0' });
   const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
   const subscription = await club.subscribe(plan, await club.customer());
@@ -155,7 +155,7 @@ test('with nothing to charge, too', async () => {
   expect((await club.invoices(id)).at(-1)).toMatchObject({ status: 'void', attempts: 0 });
 });
 
-test('a bank debit decides when it has settled', async () => {
+test('a plan change paid by bank debit is decided when that has settled', async () => {
   const plan = await club.plan();
   const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
   const { subscription_id: id } = await club.pay(await club.checkout(plan), 'iban');
@@ -170,7 +170,7 @@ test('a bank debit decides when it has settled', async () => {
   expect((await club.types(id)).slice(2)).toEqual(['payment.succeeded', 'subscription.updated']);
 });
 
-test('in a trial it costs nothing', async () => {
+test('a plan change in a trial costs nothing', async () => {
   const plan = await club.plan({ trial_days: 10 });
   const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
   const trial = await club.signUp(plan);
@@ -183,7 +183,7 @@ test('in a trial it costs nothing', async () => {
   expect((await club.payments(trial.id)).at(-1)).toMatchObject({ amount: '200.00' });
 });
 
-test('with a cancellation that is scheduled it keeps its end', async () => {
+test('a plan change with a scheduled cancellation keeps its end', async () => {
   const plan = await club.plan();
   const subscription = await half(plan);
   const { id, current_period_end: end } = subscription;
@@ -198,7 +198,7 @@ test('with a cancellation that is scheduled it keeps its end', async () => {
   expect(await club.check(subscription, plan)).toMatchObject({ reason: 'expired' });
 });
 
-test('a trial that is ended by hand is charged at once, from now', async () => {
+test('a trial ended by hand is charged at once, and its period begins now', async () => {
   const plan = await club.plan({ trial_days: 10 });
   const trial = await club.signUp(plan);
   await club.track(trial, plan, 100);

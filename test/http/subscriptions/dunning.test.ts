@@ -24,7 +24,7 @@ async function unpaid(plan: Plan): Promise<{ subscription: Json; failedAt: numbe
 
 const days = (from: number, to: string): number => Math.round((Date.parse(to) - from) / DAY_MS);
 
-test('a subscription says when it is charged again, also in the dashboard', async () => {
+test('a subscription in dunning says when it is charged again, in the dashboard too', async () => {
   const plan = await club.plan({ interval: 'year' });
   const { subscription, failedAt } = await unpaid(plan);
   const { id } = subscription;
@@ -44,7 +44,7 @@ test('a subscription says when it is charged again, also in the dashboard', asyn
   expect(await retryDay()).toBe(null);
 });
 
-test('an end that comes first leaves nothing to charge again', async () => {
+test('a subscription that ends before the next retry has nothing to charge again', async () => {
   const plan = await club.plan({ interval: 'year' });
   const { subscription, failedAt } = await unpaid(plan);
   const { next_retry_at: at } = await club.subscription(subscription.id);
@@ -53,7 +53,7 @@ test('an end that comes first leaves nothing to charge again', async () => {
   expect((await club.subscription(subscription.id)).next_retry_at).toBe(null);
 });
 
-test('it is tried on days 1, 3, 7, 13 and 20, blocked on day 14 and over on day 21', async () => {
+test('dunning retries on days 1, 3, 7, 13 and 20, blocks on day 14 and cancels on day 21', async () => {
   const plan = await club.plan({ interval: 'year' });
   const { subscription, failedAt } = await unpaid(plan);
   const { id, customer_id: customerId } = subscription;
@@ -108,7 +108,7 @@ test('it is tried on days 1, 3, 7, 13 and 20, blocked on day 14 and over on day 
   ]);
 });
 
-test('paid while it is blocked, it is as before', async () => {
+test('a blocked subscription that is paid is as before', async () => {
   const plan = await club.plan({ interval: 'year' });
   const { subscription, failedAt } = await unpaid(plan);
   const { id, customer_email: email, external_customer_id: external } = subscription;
@@ -143,7 +143,7 @@ test('paid while it is blocked, it is as before', async () => {
   expect((await club.subscription(id)).status).toBe('active');
 });
 
-test('the merchant who makes the invoice void ends the chase', async () => {
+test('voiding its invoice ends the dunning of a subscription', async () => {
   const plan = await club.plan({ interval: 'year' });
   const { subscription, failedAt } = await unpaid(plan);
   const { id } = subscription;
@@ -155,7 +155,7 @@ test('the merchant who makes the invoice void ends the chase', async () => {
   expect(await club.payments(id)).toHaveLength(2);
 });
 
-test('by the organisation’s own policy', async () => {
+test('dunning follows the organisation’s own policy', async () => {
   const setPolicy = (dunning: object) =>
     club.shop.server.call('PATCH', '/organization', { body: { dunning } });
   const before = (await club.shop.read('/organization')).dunning;
@@ -173,7 +173,7 @@ test('by the organisation’s own policy', async () => {
   ]);
 });
 
-test('a mandate that is lost ends it at once', async () => {
+test('a lost mandate ends the subscription at once', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id, current_period_end: end } = subscription;
@@ -190,7 +190,7 @@ test('a mandate that is lost ends it at once', async () => {
   expect(owed.status).toBe('void');
 });
 
-test('a trial that ends without anything to charge is chased too', async () => {
+test('a trial that ends without a payment method begins dunning', async () => {
   const plan = await club.plan();
   const trial = await club.subscribe(plan, await club.customer(), { trial_days: 3 });
   await club.advanceTo(trial.trial_end);

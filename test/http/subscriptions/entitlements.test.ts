@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('an allowance that the product gives no more lasts until the renewal; one that it gives now begins then', async () => {
+test('an entitlement that a product lost lasts until the renewal, and a new one begins then', async () => {
   const seller = { url: server.url, key: server.organisation.testKey };
   const check = async (feature_key: string) => {
     const asked = { feature_key, external_customer_id: 'u1' };

@@ -14,7 +14,7 @@ afterAll(() => club.close());
 
 const TOO_LARGE = 'makes the price, or what the product gives, more than there can be';
 
-test('a period that began while it was paused is not free to resume in: a new one begins, and is paid', async () => {
+test('a subscription paused over a period is not free to resume: a new period begins, and is paid', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id } = subscription;
@@ -40,7 +40,7 @@ test('a period that began while it was paused is not free to resume in: a new on
   expect(await club.check(subscription, plan)).toMatchObject({ reason: 'expired' });
 });
 
-test('declined, it stays paused, and its draft is there still', async () => {
+test('a resume that is declined leaves the subscription paused, with its draft', async () => {
   const plan = await club.plan();
   const { id, current_period_end: end } = await club.signUp(plan, 'renewalFails');
   await club.act(id, 'pause', { keep_invoices: true });
@@ -50,7 +50,7 @@ test('declined, it stays paused, and its draft is there still', async () => {
   expect((await club.invoices(id)).map(({ status }) => status)).toEqual(['paid', 'draft', 'void']);
 });
 
-test('the time in which it was blocked is not billed: paid, it begins anew', async () => {
+test('a subscription paid after being blocked past its period begins anew, without billing that time', async () => {
   const plan = await club.plan({ interval: 'day', amount: '1.00' });
   const subscription = await club.signUp(plan, 'renewalFails');
   const { id, customer_id } = subscription;
@@ -74,7 +74,7 @@ test('the time in which it was blocked is not billed: paid, it begins anew', asy
   });
 });
 
-test('an invoice that its merchant made void is worth nothing when the plan changes', async () => {
+test('an invoice that its merchant voided gives no credit when the plan changes', async () => {
   const plan = await club.plan();
   const small = await club.plan({ amount: '1.00', feature: plan.feature });
   const { id, current_period_end: end } = await club.signUp(plan, 'renewalFails');
@@ -87,7 +87,7 @@ test('an invoice that its merchant made void is worth nothing when the plan chan
   expect(update.lines[0]).toMatchObject({ type: 'proration', amount: '0.00' });
 });
 
-test('what a product gives for the first time to one that is paused cannot be used', async () => {
+test('an entitlement new to the product cannot be used by a paused subscription', async () => {
   const plan = await club.plan();
   const other = await club.plan();
   const subscription = await club.signUp(plan);
@@ -102,7 +102,7 @@ test('what a product gives for the first time to one that is paused cannot be us
   });
 });
 
-test('unlimited, it is paused again in another period', async () => {
+test('a paused unlimited allowance stays paused in another period', async () => {
   const plan = await club.plan({ limit: null });
   const subscription = await club.signUp(plan);
   for (const used of [5, 3]) {
@@ -118,7 +118,7 @@ test('unlimited, it is paused again in another period', async () => {
   expect(await club.check(subscription, plan)).toMatchObject({ reason: 'unlimited', consumed: 0 });
 });
 
-test('changes at the same moment all happen, and it gives what the last one says', async () => {
+test("plan changes at once all happen, and the allowance is the last one's", async () => {
   const plan = await club.plan({ amount: '0' });
   const { id, customer_id } = await club.subscribe(plan, await club.customer());
   const change = (quantity: number) => club.post(`/subscriptions/${id}/change`, { quantity });
@@ -137,18 +137,21 @@ const DETOURS: [string, PlanWish][] = [
   ['less, by the week',   { limit: 100, interval: 'week' }],
 ];
 
-test.each(DETOURS)('used up, it is not given again by way of %s and back', async (_what, other) => {
-  const plan = await club.plan({ amount: '100.00', limit: 10_000 });
-  const detour = await club.plan({ amount: '10.00', feature: plan.feature, ...other });
-  const subscription = await club.signUp(plan);
-  await club.track(subscription, plan, 10_000);
-  for (const { priceId } of [detour, plan]) {
-    await club.act(subscription.id, 'change', { price_id: priceId });
-  }
-  expect(await club.check(subscription, plan)).toMatchObject({ allowed: false, balance: 0 });
-});
+test.each(DETOURS)(
+  'an allowance used up is not given again by a plan change to %s and back',
+  async (_what, other) => {
+    const plan = await club.plan({ amount: '100.00', limit: 10_000 });
+    const detour = await club.plan({ amount: '10.00', feature: plan.feature, ...other });
+    const subscription = await club.signUp(plan);
+    await club.track(subscription, plan, 10_000);
+    for (const { priceId } of [detour, plan]) {
+      await club.act(subscription.id, 'change', { price_id: priceId });
+    }
+    expect(await club.check(subscription, plan)).toMatchObject({ allowed: false, balance: 0 });
+  },
+);
 
-test('used up, it is not given again by fewer and more', async () => {
+test('an allowance used up is not given again by changing the quantity down and up', async () => {
   const plan = await club.plan({ limit: 100 });
   const subscription = await club.signUp(plan);
   await club.act(subscription.id, 'change', { quantity: 10 });
@@ -165,7 +168,7 @@ const TOO_MANY: [string, PlanWish, number][] = [
 ];
 
 test.each(TOO_MANY)(
-  'so many that it makes %s: refused, and nothing was done',
+  'a quantity that makes %s is refused, and nothing is done',
   async (_what, wish, quantity) => {
     const plan = await club.plan(wish);
     const subscription = await club.signUp(plan);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a draft of a pause, finalised and paid ten times at once and again later, is charged once, without dunning', async () => {
+test('the draft of a pause, finalised and paid ten times at once and again, is charged once', async () => {
   const seller = { url: server.url, key: server.organisation.testKey };
   const prices = [{ currency: 'USD', amount: '9.00', type: 'recurring', interval: 'month' }];
   const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });
@@ -40,7 +40,7 @@ test('a draft of a pause, finalised and paid ten times at once and again later, 
   expect(row).toEqual({ open: [] });
 });
 
-test('while a resume waits for its payment, the draft in whose place it comes is not charged', async () => {
+test('the draft that a resume replaces is not charged while the resume waits for its payment', async () => {
   const slow = await startServer({ settings: { sandboxSettleMs: 3_600_000 } });
   try {
     const seller = { url: slow.url, key: slow.organisation.testKey };

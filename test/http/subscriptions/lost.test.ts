@@ -36,7 +36,7 @@ async function chargesOf(id: string): Promise<number> {
   return row!.count;
 }
 
-test('the answer: the processor is asked again, and has charged', async () => {
+test("a subscription's charge whose answer is lost is looked up, and found charged", async () => {
   const session = await club.checkout(await club.plan());
   const { subscription_id: id } = await club.pay(session, 'answerLost');
   await club.advance('PT1M');
@@ -46,7 +46,7 @@ test('the answer: the processor is asked again, and has charged', async () => {
   expect(await chargesOf(id)).toBe(2);
 });
 
-test('the charge: given up, it is tried another day, and with another card at once', async () => {
+test("a subscription's charge that is lost is given up and retried later, or by a new card at once", async () => {
   const { id, customer_id: customer } = await inTrial();
   await club.advance('P10D');
   // On the first day, and on the second.
@@ -60,7 +60,7 @@ test('the charge: given up, it is tried another day, and with another card at on
   expect(await club.subscription(id)).toMatchObject({ overdue_state: 'clear' });
 });
 
-test('every charge: dunning ends it', async () => {
+test('a subscription all of whose charges are lost is ended by dunning', async () => {
   const { id } = await inTrial();
   await club.advance('P2M');
   expect((await statusesOf(id)).every((status) => status === 'errored')).toBe(true);

@@ -28,16 +28,19 @@ const ACTIONS: [string, object | undefined, string[]][] = [
   ['cancel',    { mode: 'immediate' },   ['subscription.canceled', 'subscription.expired']],
   ['change',    { quantity: 4 },         ['payment.succeeded', 'subscription.updated']],
 ];
-test.each(ACTIONS)('ten at once: %s %j', async (action, body, types) => {
-  const plan = await club.plan();
-  const { id } = await club.signUp(plan);
-  const replies = await times(10, () => act(id, action, body));
-  for (const { status } of replies) expect([200, 409]).toContain(status);
-  expect((await club.types(id)).slice(2)).toEqual(types);
-  expect(await club.payments(id)).toHaveLength(types.includes('payment.succeeded') ? 2 : 1);
-});
+test.each(ACTIONS)(
+  'ten at once of one action on a subscription do it once: %s %j',
+  async (action, body, types) => {
+    const plan = await club.plan();
+    const { id } = await club.signUp(plan);
+    const replies = await times(10, () => act(id, action, body));
+    for (const { status } of replies) expect([200, 409]).toContain(status);
+    expect((await club.types(id)).slice(2)).toEqual(types);
+    expect(await club.payments(id)).toHaveLength(types.includes('payment.succeeded') ? 2 : 1);
+  },
+);
 
-test('ten at once with one key: one answer', async () => {
+test('ten at once of one action with one key get one answer', async () => {
   const plan = await club.plan();
   const { id } = await club.signUp(plan);
   const replies = await times(10, () => act(id, 'change', { quantity: 4 }, 'ten'));
@@ -46,7 +49,7 @@ test('ten at once with one key: one answer', async () => {
   expect((await club.types(id)).slice(2)).toEqual(['payment.succeeded', 'subscription.updated']);
 });
 
-test('ten concurrent resumes after the period pay for one', async () => {
+test('ten resumes at once after the period pay for one', async () => {
   const plan = await club.plan();
   const { id } = await club.signUp(plan);
   await act(id, 'pause');
@@ -57,7 +60,7 @@ test('ten concurrent resumes after the period pay for one', async () => {
   expect(await club.payments(id)).toHaveLength(2);
 });
 
-test('forty concurrent starts, each with a key, all succeed', async () => {
+test('forty starts of subscriptions at once, each with a key, all succeed', async () => {
   const plan = await club.plan();
   const customer = await club.cardholder();
   const body = { customer_id: customer, product_id: plan.productId };
@@ -73,7 +76,7 @@ test('forty concurrent starts, each with a key, all succeed', async () => {
   expect(limit).toBe(200_000);
 });
 
-test('an ending and a renewal: one of them, whole', async () => {
+test('a cancellation and a renewal at once are one of the two, whole', async () => {
   const plan = await club.plan({ interval: 'day' });
   const started = await times(8, () => club.signUp(plan));
   const [moved, ...replies] = await Promise.all([
@@ -91,7 +94,7 @@ test('an ending and a renewal: one of them, whole', async () => {
   }
 });
 
-test('loaded again after each call it is as it was', async () => {
+test('a subscription loaded again after each call is as it was', async () => {
   const plan = await club.plan();
   const { id, current_period_end: end, ...signedUp } = await club.signUp(plan, 'renewalFails');
   const { ledger } = club.shop.server;

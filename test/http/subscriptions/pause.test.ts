@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-test('inside the paid period it goes on where it was, at no charge', async () => {
+test('a resume within the paid period goes on in it, at no charge', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id } = subscription;
@@ -35,7 +35,7 @@ test('inside the paid period it goes on where it was, at no charge', async () =>
   ]);
 });
 
-test('after it a new period begins, with its payment', async () => {
+test('a resume after the paid period begins a new one, and charges it', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id } = subscription;
@@ -73,7 +73,7 @@ test('after it a new period begins, with its payment', async () => {
   expect(await club.payments(id)).toHaveLength(3);
 });
 
-test('where its payment is declined it stays paused', async () => {
+test('a resume whose payment is declined leaves the subscription paused', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan, 'renewalFails');
   const { id } = subscription;
@@ -93,7 +93,7 @@ test('where its payment is declined it stays paused', async () => {
   expect(await club.payments(id)).toHaveLength(3);
 });
 
-test('it resumes by itself, inside the period and after it', async () => {
+test('a pause until a time resumes by itself, within the period and after it', async () => {
   const plan = await club.plan();
   for (const [days, charges] of [
     [10, 1],
@@ -114,7 +114,7 @@ test('it resumes by itself, inside the period and after it', async () => {
   }
 });
 
-test('kept invoices are drafts, which the merchant finalises or makes void', async () => {
+test('a pause that keeps invoices makes drafts, which the merchant finalises or voids', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id, current_period_end: end } = subscription;

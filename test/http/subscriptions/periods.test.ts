@@ -25,7 +25,7 @@ const CALENDAR: [string, string, Fields, string[]][] = [
   ['a quarter',           '01-31T10:00',  { interval: 'month', interval_count: 3 },   ['04-30', '07-31']],
   ['days',                '02-27T10:00',  { interval: 'day' },                        ['02-28', '03-01']],
 ];
-test.each(CALENDAR)('%s', async (_what, from, price, ends) => {
+test.each(CALENDAR)('the periods of a subscription: %s', async (_what, from, price, ends) => {
   let year = await comingYear();
   // None of the tables' years is a leap year.
   while (year % 4 === 0) year += 1;
@@ -45,7 +45,7 @@ test.each(CALENDAR)('%s', async (_what, from, price, ends) => {
   await club.act(id, 'cancel', { mode: 'immediate' });
 });
 
-test('in the organisation’s zone the wall clock stays', async () => {
+test('a period begins at the same wall clock time in the organisation’s zone', async () => {
   const setZone = (timezone: string) =>
     club.shop.server.call('PATCH', '/organization', { body: { timezone } });
   await setZone('Europe/Zurich');
@@ -61,7 +61,7 @@ test('in the organisation’s zone the wall clock stays', async () => {
   await club.act(subscription.id, 'cancel');
 });
 
-test('a year on, every period is there once: invoices without a gap, one charge each', async () => {
+test('over a year every period is there once: invoices without a gap, one charge each', async () => {
   const plan = await club.plan();
   const { id } = await club.signUp(plan);
   await club.advance('P1Y');
@@ -76,7 +76,7 @@ test('a year on, every period is there once: invoices without a gap, one charge 
   await club.act(id, 'cancel');
 });
 
-test('a bank debit is there when it has settled, at the signup and at each renewal', async () => {
+test('a period paid by bank debit is paid when it has settled, at the signup and each renewal', async () => {
   const plan = await club.plan();
   const session = await club.checkout(plan);
   const paying = await club.pay(session, 'iban');
@@ -100,7 +100,7 @@ test('a bank debit is there when it has settled, at the signup and at each renew
   ]);
 });
 
-test('a changed customer: the address is the new one, the name is that of the checkout', async () => {
+test("a renewal's invoice has a changed customer's new address, and the name of the checkout", async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const body = { email: 'new@example.com', external_customer_id: `new ${subscription.id}` };
@@ -117,7 +117,7 @@ test('a changed customer: the address is the new one, the name is that of the ch
   });
 });
 
-test('in live mode, where nothing can be charged, it starts all the same', async () => {
+test('a subscription in live mode starts even where no processor is connected', async () => {
   const key = club.shop.server.organisation.liveKey;
   const price = { currency: 'USD', amount: '30', interval: 'month' };
   const product = await club.post('/products', { name: 'Pro', prices: [price] }, { key });

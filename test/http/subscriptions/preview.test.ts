@@ -101,7 +101,7 @@ function left(amount: string, { as_of: at, subscription }: Json): bigint {
 
 const typesOf = ({ lines }: Json): string[] => lines.map(({ type }: Json) => type);
 
-test('a dearer plan is charged, and waits for that', async () => {
+test('a preview of an upgrade shows its charge, and that the change waits for it', async () => {
   const { id } = await bought(await market.plan(YEAR));
   const big = await market.plan({ ...YEAR, amount: '90.00' });
   const preview = await expectDone(id, 'change', { price_id: big.priceId.toUpperCase() });
@@ -115,7 +115,7 @@ test('a dearer plan is charged, and waits for that', async () => {
   expect(preview.subscription.price_id).toBe(big.priceId);
 });
 
-test('a cheaper one makes no invoice: its credit comes off the next one', async () => {
+test('a preview of a downgrade shows no invoice: its credit comes off the next one', async () => {
   const { id } = await bought(await market.plan({ ...YEAR, amount: '90.00' }));
   const small = await market.plan(YEAR);
   const preview = await expectDone(id, 'change', { price_id: small.priceId });
@@ -132,7 +132,7 @@ test('a cheaper one makes no invoice: its credit comes off the next one', async 
   expect([more.total, more.credited]).toEqual([money(3000n - rest), '0.00']);
 });
 
-test('more, and fewer', async () => {
+test('a preview of a change of quantity, up and down', async () => {
   const { id } = await bought(await market.plan(YEAR));
   const more = await expectDone(id, 'change', { quantity: 3 });
   const two = money(left('90.00', more) - left('30.00', more));
@@ -144,7 +144,7 @@ test('more, and fewer', async () => {
   expect([same.total, same.credited, same.waits_for_payment]).toEqual(['0.00', '0.00', false]);
 });
 
-test('another interval begins a new period', async () => {
+test('a preview of a change of interval shows the new period', async () => {
   const { id, current_period_start: began } = await bought(await market.plan(YEAR));
   const long = await market.plan({ interval: 'year', interval_count: 2, amount: '50.00' });
   const path = `/products/${long.productId}`;
@@ -158,7 +158,7 @@ test('another interval begins a new period', async () => {
   expect(new Date(end).getUTCFullYear()).toBe(new Date(start).getUTCFullYear() + 2);
 });
 
-test('usage that was sold is billed with it, and again only where there is more', async () => {
+test('a preview of a plan change bills the usage so far, and again only where there is more', async () => {
   const plan = await sold();
   const dear = await market.price(plan, { ...YEAR, amount: '60.00' });
   const subscription = await bought(plan);
@@ -178,7 +178,7 @@ test('usage that was sold is billed with it, and again only where there is more'
   ]);
 });
 
-test('in a trial it is free; the end of the trial is charged', async () => {
+test("a preview of a plan change in a trial is free; of the trial's end it charges", async () => {
   const plan = await sold();
   const dear = await market.price(plan, { ...YEAR, amount: '60.00' });
   const { id } = await market.subscribe(plan, await market.cardholder(), { trial_days: 7 });
@@ -189,7 +189,7 @@ test('in a trial it is free; the end of the trial is charged', async () => {
   expect(end.subscription.trial_end).toBe(end.as_of);
 });
 
-test('a cancellation that is scheduled stays', async () => {
+test('a preview of a plan change keeps a scheduled cancellation', async () => {
   const { id, current_period_end: end } = await bought(await market.plan(YEAR));
   const scheduled = await expectDone(id, 'cancel');
   expect(scheduled.subscription).toMatchObject({ status: 'active', cancel_at_period_end: true });
@@ -198,7 +198,7 @@ test('a cancellation that is scheduled stays', async () => {
   expect(subscription.cancellation_effective_at).toBe(end);
 });
 
-test('a cancellation at once bills the usage that is left, and once more nothing', async () => {
+test('a preview of a cancellation at once bills the remaining usage, and once more nothing', async () => {
   const plan = await sold();
   const subscription = await bought(plan);
   const { id } = subscription;
@@ -209,7 +209,7 @@ test('a cancellation at once bills the usage that is left, and once more nothing
   expect(await expectDone(id, 'cancel')).toMatchObject({ lines: [], credited: '0.00' });
 });
 
-test('a resume goes on in the paid period, and after it begins a new one', async () => {
+test('a preview of a resume goes on in the paid period, and after it begins a new one', async () => {
   const { id } = await bought(await market.plan(YEAR));
   await market.act(id, 'pause');
   const free = await expectDone(id, 'resume');
@@ -225,7 +225,7 @@ test('a resume goes on in the paid period, and after it begins a new one', async
   expect(paid.subscription.current_period_start).toBe(paid.as_of);
 });
 
-test('what the action refuses is refused in the same words', async () => {
+test('a preview is refused in the same words as its action', async () => {
   const plan = await market.plan();
   const [ended, paused, owing] = await Promise.all([
     market.signUp(plan),
@@ -262,7 +262,7 @@ test('what the action refuses is refused in the same words', async () => {
   }
 });
 
-test("another tenant's is 404", async () => {
+test("a preview for another organisation's subscription is 404", async () => {
   const { id } = await market.signUp(await market.plan());
   const { organisation, other } = market.shop.server;
   for (const key of [other.testKey, organisation.liveKey]) {
@@ -274,7 +274,7 @@ test("another tenant's is 404", async () => {
   }
 });
 
-test('a plan that waits for its bank can be previewed no more, until it is decided', async () => {
+test('a subscription whose plan change waits for its bank cannot be previewed until it is decided', async () => {
   const { subscription_id: id } = await market.pay(
     await market.checkout(await market.plan(YEAR)),
     'iban',

@@ -87,7 +87,7 @@ const moves = (): readonly Move[] => [
 /** The expected answers of every call; never a 5xx. */
 const ANSWERS = [200, 202, 303, 402, 409];
 
-test('anything at once, while time passes: one life each', async () => {
+test('random actions at once on subscriptions, while time passes, leave each one consistent life', async () => {
   await withSeed(async (random) => {
     const all: string[] = [];
     const asked: string[] = [];
@@ -179,26 +179,29 @@ const MEETINGS: [string, Means, Meeting][] = [
   ],
 ];
 
-test.each(MEETINGS)('a period ends %s', async (_what, means, meeting) => {
-  await withSeed(async (random) => {
-    const all: Member[] = [];
-    for (let left = AT_ONCE; left > 0; left -= 1) all.push(await member(means));
-    const ids = all.map(({ id }) => id);
-    const { current_period_end: end } = await club.subscription(ids.at(-1)!);
-    await club.advanceTo(Date.parse(end) - DAY_MS);
-    const passing = club.advance('P2D');
-    const met = all.map(async (one) => {
-      await Bun.sleep(random.integer(0, APART_MS_MAX));
-      await Promise.all(meeting(one));
+test.each(MEETINGS)(
+  "a subscription's period ends %s, at once with other actions",
+  async (_what, means, meeting) => {
+    await withSeed(async (random) => {
+      const all: Member[] = [];
+      for (let left = AT_ONCE; left > 0; left -= 1) all.push(await member(means));
+      const ids = all.map(({ id }) => id);
+      const { current_period_end: end } = await club.subscription(ids.at(-1)!);
+      await club.advanceTo(Date.parse(end) - DAY_MS);
+      const passing = club.advance('P2D');
+      const met = all.map(async (one) => {
+        await Bun.sleep(random.integer(0, APART_MS_MAX));
+        await Promise.all(meeting(one));
+      });
+      await Promise.all([passing, ...met]);
+      await club.advance('PT1M');
+      await untilDecided(ids);
+      await expectPossible(club, ids);
     });
-    await Promise.all([passing, ...met]);
-    await club.advance('PT1M');
-    await untilDecided(ids);
-    await expectPossible(club, ids);
-  });
-});
+  },
+);
 
-test('an unpaid invoice is tried again and a card is replaced: it is charged once', async () => {
+test('an open invoice retried while its card is replaced is charged once', async () => {
   await withSeed(async (random) => {
     const all: Member[] = [];
     for (let left = AT_ONCE; left > 0; left -= 1) all.push(await member('renewalFails'));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-test('it is active at once, and its allowance is there', async () => {
+test('a signup is active at once, with its allowance', async () => {
   const plan = await club.plan();
   const metadata = { team: 'blue' };
   const context = { client_reference_id: 'order-1', metadata };
@@ -88,7 +88,7 @@ test('it is active at once, and its allowance is there', async () => {
   expect(await club.events(payment.id)).toEqual([]);
 });
 
-test('a renewal is charged at the end of the period, and the allowance is given afresh', async () => {
+test('a renewal is charged at the end of the period, and gives the allowance again', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const { id } = subscription;
@@ -141,7 +141,7 @@ test('a renewal is charged at the end of the period, and the allowance is given 
   expect(events[2].data.transactionId).toBeString();
 });
 
-test('a refund of a renewal is told by its payment, and changes nothing of the subscription', async () => {
+test('a refund of a renewal names its payment, and changes nothing of the subscription', async () => {
   const plan = await club.plan();
   const { id, current_period_end: end } = await club.signUp(plan);
   await club.advanceTo(end);
@@ -164,7 +164,7 @@ test('a refund of a renewal is told by its payment, and changes nothing of the s
   expect((await club.subscription(id)).status).toBe('active');
 });
 
-test('a trial is charged nothing until it ends, and gives the allowance at once', async () => {
+test('a signup with a trial charges nothing until it ends, and gives the allowance at once', async () => {
   const plan = await club.plan({ trial_days: 14 });
   const trial = await club.signUp(plan);
   const { id } = trial;
@@ -194,7 +194,7 @@ test('a trial is charged nothing until it ends, and gives the allowance at once'
   expect(events[3].data).toMatchObject({ amount: '30.00', transactionType: 'RECURRING' });
 });
 
-test('a declined card begins nothing, and the next one does', async () => {
+test('a signup with a declined card begins nothing, and the next card begins it', async () => {
   const plan = await club.plan();
   const session = await club.checkout(plan);
   const failed = await club.pay(session, 'declined');

@@ -51,7 +51,7 @@ async function expectBilled(id: string): Promise<Json> {
   return preview;
 }
 
-test('the plan alone, and usage beyond what it includes', async () => {
+test('the upcoming invoice has the plan alone, and usage beyond what it includes', async () => {
   const plan = await priced(EACH);
   const { id, customer_id } = await club.signUp(plan);
   const empty = await upcoming(id);
@@ -88,14 +88,14 @@ const PRICES: [string, Price, number, string][] = [
   ['a maximum',                { ...EACH, maximum_amount: '1.00' },                                   500,  '31.00'],
 ];
 
-test.each(PRICES)('%s', async (_what, price, used, total) => {
+test.each(PRICES)('the upcoming invoice prices usage: %s', async (_what, price, used, total) => {
   const plan = await priced(price);
   const { id, customer_id } = await club.signUp(plan);
   if (used > 0) await club.track({ customer_id }, plan, used);
   expect((await expectBilled(id)).total).toBe(total);
 });
 
-test('a period of the meter that is shorter: minimums of those to come are in it', async () => {
+test("the upcoming invoice has the minimums of the meter's shorter periods still to come", async () => {
   const plan = await priced(
     { ...EACH, minimum_amount: '1.00' },
     { interval: 'week', reset: 'day' },
@@ -107,7 +107,7 @@ test('a period of the meter that is shorter: minimums of those to come are in it
   expect(total).toBe('38.50');
 });
 
-test('late usage of a period that was billed is a line of its own', async () => {
+test('the upcoming invoice has late usage of a billed period as a line of its own', async () => {
   const plan = await priced(EACH);
   const { id, customer_id } = await club.signUp(plan);
   await club.track({ customer_id }, plan, 50);
@@ -120,7 +120,7 @@ test('late usage of a period that was billed is a line of its own', async () => 
   expect([adjustment.quantity, adjustment.amount, total]).toEqual([8, '0.10', '30.10']);
 });
 
-test('a credit is used by it', async () => {
+test('the upcoming invoice uses a credit', async () => {
   const plan = await priced(EACH, { amount: '60.00' });
   const cheaper = await club.price(plan, { amount: '30.00' });
   const { id, customer_id } = await club.signUp(plan);
@@ -131,7 +131,7 @@ test('a credit is used by it', async () => {
   expect(total).not.toBe('30.50');
 });
 
-test('one that is being canceled shows its final invoice, and then none', async () => {
+test('the upcoming invoice of a canceled subscription is its final one, and then none', async () => {
   const plan = await priced(EACH);
   const { id, customer_id } = await club.signUp(plan);
   await club.track({ customer_id }, plan, 90);
@@ -142,14 +142,14 @@ test('one that is being canceled shows its final invoice, and then none', async 
   expect([reply.status, reply.json.error.type]).toEqual([409, 'invalid_state']);
 });
 
-test('one that is being canceled and used nothing has no line', async () => {
+test('the upcoming invoice of a canceled subscription without usage has no line', async () => {
   const { id } = await club.signUp(await priced(EACH));
   await club.act(id, 'cancel', { mode: 'at_period_end' });
   const { lines, total } = await expectBilled(id);
   expect([lines, total]).toEqual([[], '0.00']);
 });
 
-test('in a trial it is the first period, without usage', async () => {
+test('the upcoming invoice in a trial is the first period, without usage', async () => {
   const plan = await priced({ ...EACH, minimum_amount: '7.00' });
   const { id } = await club.subscribe(plan, await club.cardholder(), { trial_days: 7 });
   const { lines, total } = await expectBilled(id);
@@ -161,7 +161,7 @@ test.each([
   ['no invoice: none',                  {},                                  []],
   ['drafts: the plan, without usage',   { keep_invoices: true },             ['recurring']],
   ['until the period goes on: its own', { resumes_at: 'tomorrow' },          ['recurring', 'usage']],
-])('paused, with %s', async (_what, body, types) => {
+])('the upcoming invoice of a paused subscription, with %s', async (_what, body, types) => {
   const plan = await priced(EACH);
   const { id, customer_id } = await club.signUp(plan);
   await club.track({ customer_id }, plan, 50);
@@ -171,7 +171,7 @@ test.each([
   expect(lines.map(({ type }: Json) => type)).toEqual(types);
 });
 
-test('the customer sees it in the portal', async () => {
+test("the upcoming invoice is in the customer's portal", async () => {
   const plan = await priced(EACH);
   const { id, customer_id } = await club.signUp(plan);
   await club.track({ customer_id }, plan, 50);
@@ -188,7 +188,7 @@ test('the customer sees it in the portal', async () => {
   expect(await page()).not.toContain('Next invoice');
 });
 
-test("another tenant's, and one that is not there, are 404", async () => {
+test("the upcoming invoice of an unknown or another organisation's subscription is 404", async () => {
   const { id } = await club.signUp(await club.plan());
   const { organisation, other } = club.shop.server;
   for (const key of [other.testKey, organisation.liveKey]) {

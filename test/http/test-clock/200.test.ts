@@ -49,7 +49,7 @@ const check = async (customer: string, feature: string) => {
   return (await shop.server.call('POST', '/check', { body })).json;
 };
 
-test('until it is moved it is the real time; then it is ahead, and runs on', async () => {
+test('a test clock is the real time until it is moved; then it is ahead, and runs on', async () => {
   expectAbout(await read(shop.server), Date.now() - 1000);
   const before = await read(shop.server);
   expectAbout(await moved(shop.server, { advance: 'P1D' }), before + DAY);
@@ -61,7 +61,7 @@ test('until it is moved it is the real time; then it is ahead, and runs on', asy
   expectAbout(await read(shop.server, other()), Date.now() - 1000);
 });
 
-test('months are the calendar’s', async () => {
+test('a test clock moves by calendar months', async () => {
   const year = new Date(await read(shop.server)).getUTCFullYear() + 1;
   await moved(shop.server, { now: `${year}-01-31T12:00:00Z` });
   const leap = new Date(Date.UTC(year, 1, 29)).getUTCDate() === 29 ? 29 : 28;
@@ -72,7 +72,7 @@ test('months are the calendar’s', async () => {
   );
 });
 
-test('what is made later is of then, and of the other organisation of now', async () => {
+test('an object made after a test clock moved has its time; another organisation has the real time', async () => {
   const now = await read(shop.server);
   const { created_at: created } = made(await shop.server.call('POST', '/customers', { body: {} }));
   expectAbout(at(created), now);
@@ -84,7 +84,7 @@ test('what is made later is of then, and of the other organisation of now', asyn
   expectAbout(at(alive), Date.now() - 1000);
 });
 
-test('a checkout expires, for the API, its list and its page; a discount too', async () => {
+test('a checkout and a discount expire by the test clock, in the API, lists and pages', async () => {
   const { id, token } = await shop.checkout();
   const now = await read(shop.server);
   const code = await shop.discount('SOON', {
@@ -108,7 +108,7 @@ test('a checkout expires, for the API, its list and its page; a discount too', a
   expect(await shop.pay({ id, token })).toEqual({ kind: 'not_open' });
 });
 
-test('a bank debit settles at its own time, with what follows from it', async () => {
+test('a bank debit settles at its own time on the test clock, with its effects', async () => {
   const [good, bad] = [await shop.checkout(), await shop.checkout()];
   await shop.pay(good, { means: 'iban' });
   await shop.pay(bad, { means: 'ibanFails' });
@@ -126,7 +126,7 @@ test('a bank debit settles at its own time, with what follows from it', async ()
   expect((await shop.read(`/checkouts/${bad.id}`)).status).toBe('active');
 });
 
-test('refunds settle, and one that fails late is taken back', async () => {
+test('refunds settle on the test clock, and one that fails late is undone', async () => {
   const slow = await shop.buy({ means: 'refundPends' });
   const late = await shop.buy({ means: 'refundFailsLate' });
   const { json: pending } = await shop.refund(slow.id, { amount: '40' });
@@ -159,7 +159,7 @@ test('refunds settle, and one that fails late is taken back', async () => {
   ]);
 });
 
-test('a buyer who never went to the bank is given up, and the checkout is open again', async () => {
+test('a checkout whose buyer never returned from the bank opens again on the test clock', async () => {
   const session = await shop.checkout();
   await shop.pay(session, { means: 'challenge' });
   await moved(shop.server, { advance: 'PT10M' });
@@ -169,7 +169,7 @@ test('a buyer who never went to the bank is given up, and the checkout is open a
   expect((await shop.read(`/checkouts/${session.id}`)).status).toBe('active');
 });
 
-test('a grant begins and ends, and a period is given afresh', async () => {
+test('a grant begins and ends on the test clock, and a period is given again', async () => {
   await meter(shop, 'calls');
   const now = await read(shop.server);
   const time = (ms: number): string => new Date(now + ms).toISOString();
@@ -199,7 +199,7 @@ test('a grant begins and ends, and a period is given afresh', async () => {
   expect([await send(Date.now()), await send(then + 6 * MINUTE)]).toEqual([400, 400]);
 });
 
-test('what is due later rings by itself when the clock gets there', async () => {
+test('an alarm fires by itself when the moved test clock gets there', async () => {
   const quick = await Shop.open({ settings: { sandboxSettleMs: 400 } });
   const now = await moved(quick.server, { advance: 'P1Y' });
   const { id } = await quick.buy({ means: 'iban' });
@@ -207,7 +207,7 @@ test('what is due later rings by itself when the clock gets there', async () => 
   await quick.close();
 });
 
-test('while a clock is stopped nothing rings by itself, and then it does', async () => {
+test('a stopped test clock fires no alarm by itself, and one that runs again does', async () => {
   const quick = await Shop.open({ settings: { sandboxSettleMs: 100 } });
   const { ledger, organisation, sql } = quick.server;
   const [node] = await sql<{ holder: string }[]>`select holder from nodes`;
@@ -225,7 +225,7 @@ test('while a clock is stopped nothing rings by itself, and then it does', async
   await quick.close();
 });
 
-test('a year in one call and in days is the same story', async () => {
+test('a year on the test clock in one call and in days has the same outcome', async () => {
   const tell = async (steps: readonly string[]): Promise<unknown[]> => {
     const own = await openShop();
     await meter(own, 'calls');
@@ -246,7 +246,7 @@ test('a year in one call and in days is the same story', async () => {
   expect(await tell(Array.from({ length: 365 }, () => 'P1D'))).toEqual(inOne);
 }, 60_000);
 
-test('it is the same for the next process, and for one that runs beside', async () => {
+test('a test clock is the same for the next process, and for one that runs beside', async () => {
   const { server } = shop;
   const service = await openService({
     databaseUrl: server.databaseUrl,
@@ -271,7 +271,7 @@ test('it is the same for the next process, and for one that runs beside', async 
   await service.close();
 });
 
-test('one at a time moves it', async () => {
+test('a test clock is moved by one call at a time', async () => {
   const advance = { advance: 'P1D' };
   const replies = await Promise.all([1, 2, 3].map(() => move(shop.server, advance)));
   expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);

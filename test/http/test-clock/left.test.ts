@@ -24,7 +24,7 @@ afterAll(() => server.stop());
 const status = async (): Promise<string> =>
   (await server.call('GET', '/test-clock')).json.status as string;
 
-test('it is ready where it has come to, and goes on from there', async () => {
+test('a test clock left within a move is ready where it got to, and goes on from there', async () => {
   const from = await read(server);
   const caller = new AbortController();
   const answer = fetch(`${server.url}/test-clock`, {

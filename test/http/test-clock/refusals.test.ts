@@ -33,7 +33,7 @@ const INVALID: [object, string[], string][] = [
   [{ now: '2099-01-01T00:00:00Z' },             ['now'],     FAR],
 ];
 
-test.each(INVALID)('%p', async (body, path, message) => {
+test.each(INVALID)('moving a test clock with %p is refused', async (body, path, message) => {
   const { status, json } = await move(server, body);
   expect([status, json.error.type, json.error.issues]).toEqual([
     400,
@@ -42,7 +42,7 @@ test.each(INVALID)('%p', async (body, path, message) => {
   ]);
 });
 
-test('a field that it does not know', async () => {
+test('moving a test clock with an unknown field is refused', async () => {
   const { status, json } = await move(server, { advance: 'P1D', frozen: true });
   expect([status, json.error.issues.map(({ path }: { path: string[] }) => path)]).toEqual([
     400,
@@ -50,14 +50,14 @@ test('a field that it does not know', async () => {
   ]);
 });
 
-test('back', async () => {
+test('moving a test clock back is refused', async () => {
   const now = await moved(server, { advance: 'P1D' });
   const back = await move(server, { now: new Date(now - 1).toISOString() });
   expect([back.status, back.json.error.type]).toEqual([409, 'invalid_state']);
   expect(await read(server)).toBeGreaterThanOrEqual(now);
 });
 
-test('a live key has none, a group’s is of the wrong kind, and none at all is none', async () => {
+test('a live key has no test clock, and a group’s key or none is refused', async () => {
   const keys = [
     [server.organisation.liveKey, 404, 'not_found'],
     [server.group.testKey, 403, 'forbidden'],
@@ -74,7 +74,7 @@ test('a live key has none, a group’s is of the wrong kind, and none at all is 
   }
 });
 
-test('nothing was stored but what was moved', async () => {
+test('no refused move of a test clock stored anything', async () => {
   const [row] = await server.sql<{ count: number }[]>`
     select count(*)::int as count from test_clocks where organisation_id = ${server.organisation.id}`;
   expect(row?.count).toBe(1);

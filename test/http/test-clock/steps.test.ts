@@ -110,7 +110,7 @@ class World implements DueAlarms {
 const move = (world: World, ms: number, left = new AbortController().signal) =>
   world.testClocks.move(ORG, (now) => now + ms, left);
 
-test('each at its own time, what is close together at the last of them, none beyond the end', async () => {
+test("a test clock's move visits each due time, close ones at the last of them, none beyond the end", async () => {
   const world = await World.open();
   world.alarms = [
     alarm('far', START + 10 * MINUTE + 1),
@@ -133,14 +133,14 @@ test('each at its own time, what is close together at the last of them, none bey
   expect([world.now, world.held]).toEqual([10 * MINUTE, []]);
 });
 
-test('what is owed is carried out, again while it brings more about', async () => {
+test("a test clock's step carries out what is owed, again while it brings about more", async () => {
   const world = await World.open();
   world.owed = 3;
   expect(await move(world, 1)).toBe('moved');
   expect(world.owed).toBe(0);
 });
 
-test('what does not get done ends it where it is, and it goes on from there', async () => {
+test("a test clock's step that cannot finish ends the move there, and it goes on from there", async () => {
   const world = await World.open();
   world.alarms = [alarm('stuck', START + MINUTE), alarm('later', START + 5 * MINUTE)];
   world.stuck.add('stuck');
@@ -158,7 +158,7 @@ test('what does not get done ends it where it is, and it goes on from there', as
   ]);
 });
 
-test('however often it is moved, it stays before the year 3000', async () => {
+test('a test clock stays before the year 3000, however often it is moved', async () => {
   const world = await World.open();
   const end = Date.UTC(3000, 0);
   const years = 5 * 365 * 86_400_000;
@@ -175,7 +175,7 @@ test('however often it is moved, it stays before the year 3000', async () => {
   expect(await move(world, 1)).toBe('past_end');
 });
 
-test('when the caller disconnects, the clock stays at the step that had begun', async () => {
+test('a test clock whose caller disconnects stays at the step that had begun', async () => {
   const world = await World.open();
   const caller = new AbortController();
   world.alarms = [alarm('first', START + MINUTE), alarm('second', START + 5 * MINUTE)];

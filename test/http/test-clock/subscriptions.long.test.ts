@@ -6,10 +6,10 @@ import { expectSameStory, openShop, signUp } from './stories.ts';
 
 setDefaultTimeout(120_000);
 
-test('a quarter in one call and in days is the same story, with dunning and trials', () =>
+test('a quarter on the test clock in one call and in days is the same, with dunning and trials', () =>
   expectSameStory(92));
 
-test('12 months of 100 subscriptions: 13 paid invoices each, at their own times', async () => {
+test('12 months on the test clock of 100 subscriptions: 13 paid invoices each, at their own times', async () => {
   const shop = await openShop();
   await signUp(shop, { price: {}, means: Array.from({ length: 100 }, () => 'good' as const) });
   const before = performance.now();

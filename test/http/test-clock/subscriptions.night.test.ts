@@ -1,6 +1,6 @@
 import { test } from 'bun:test';
 import { expectSameStory } from './stories.ts';
 
-test('a year in one call and in days is the same story, with dunning and trials', async () => {
+test('a year on the test clock in one call and in days is the same, with dunning and trials', async () => {
   await expectSameStory(365);
 }, 600_000);

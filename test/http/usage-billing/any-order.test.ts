@@ -95,7 +95,7 @@ const STORIES: fc.Arbitrary<Story> = fc.record({
   cancels: fc.boolean(),
 });
 
-test(seeded('what is billed follows from the events, not from how they come'), () =>
+test(seeded('billed usage follows from the events, in whatever order they come'), () =>
   holdsLater(
     fc.asyncProperty(fc.noShrink(STORIES), async (story) => {
       const expected = reckoned(story);

@@ -23,7 +23,7 @@ async function usageOf(subscription: Json): Promise<string[]> {
 const change = (subscription: Json, to: Plan) =>
   market.act(subscription.id, 'change', { price_id: to.priceId });
 
-test('a dearer plan: what was used is paid with it, and what comes has its price', async () => {
+test('an upgrade bills the usage so far with it, and later usage at its price', async () => {
   const plan = await market.sale();
   const big = await market.sale({
     feature: plan.feature,
@@ -49,7 +49,7 @@ test('a dearer plan: what was used is paid with it, and what comes has its price
   expect((await market.bill(subscription)).total).toBe('60.80');
 });
 
-test('the new allowance is used up before anything is billed again', async () => {
+test("an upgrade's new allowance is used up before usage is billed again", async () => {
   const plan = await market.sale();
   const big = await market.sale({
     feature: plan.feature,
@@ -68,7 +68,7 @@ test('the new allowance is used up before anything is billed again', async () =>
   expect(await usageOf(subscription)).toEqual(['usage 3 1.50']);
 });
 
-test('declined: nothing is billed, and the whole period is at the renewal', async () => {
+test('an upgrade that is declined bills no usage, and the renewal bills the whole period', async () => {
   const plan = await market.sale({
     price: { interval: 'week' },
     gives: { reset_interval: 'week' },
@@ -101,35 +101,38 @@ test('declined: nothing is billed, and the whole period is at the renewal', asyn
   expect(await usageOf(subscription)).toEqual(['usage 8 4.40']);
 });
 
-test.each(['paid', 'refused'])('under way while usage goes on, then %s', async (answer) => {
-  const plan = await market.sale();
-  const big = await market.sale({
-    feature: plan.feature,
-    price: { amount: '60.00' },
-    gives: { limit: 20 },
-    sells: { model: 'per_unit', unit_amount: '0.20' },
-  });
-  const subscription = await market.buyer(plan);
-  await market.payBy(subscription, answer === 'paid' ? 'iban' : 'ibanFails');
-  await market.track(subscription, plan, 12);
-  await market.advance('P1D');
-  expect((await change(subscription, big)).price_id).toBe(plan.priceId);
-  await market.track(subscription, plan, 13);
-  await market.advance('PT1H');
-  const isPaid = answer === 'paid';
-  const { price_id } = await market.subscription(subscription.id);
-  expect(price_id).toBe(isPaid ? big.priceId : plan.priceId);
-  expect((await market.bill(subscription)).status).toBe(isPaid ? 'paid' : 'void');
-  expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
-  await market.toEnd(subscription);
-  // Of the dearer plan: 25 of 20, 12 at its start. Of the first: 25 of 10.
-  expect(await usageOf(subscription)).toEqual([isPaid ? 'usage 5 1.00' : 'usage 15 7.50']);
-});
+test.each(['paid', 'refused'])(
+  'usage goes on while an upgrade is under way, then %s',
+  async (answer) => {
+    const plan = await market.sale();
+    const big = await market.sale({
+      feature: plan.feature,
+      price: { amount: '60.00' },
+      gives: { limit: 20 },
+      sells: { model: 'per_unit', unit_amount: '0.20' },
+    });
+    const subscription = await market.buyer(plan);
+    await market.payBy(subscription, answer === 'paid' ? 'iban' : 'ibanFails');
+    await market.track(subscription, plan, 12);
+    await market.advance('P1D');
+    expect((await change(subscription, big)).price_id).toBe(plan.priceId);
+    await market.track(subscription, plan, 13);
+    await market.advance('PT1H');
+    const isPaid = answer === 'paid';
+    const { price_id } = await market.subscription(subscription.id);
+    expect(price_id).toBe(isPaid ? big.priceId : plan.priceId);
+    expect((await market.bill(subscription)).status).toBe(isPaid ? 'paid' : 'void');
+    expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
+    await market.toEnd(subscription);
+    // Of the dearer plan: 25 of 20, 12 at its start. Of the first: 25 of 10.
+    expect(await usageOf(subscription)).toEqual([isPaid ? 'usage 5 1.00' : 'usage 15 7.50']);
+  },
+);
 
 test.each([
   ['paid', ['usage_adjustment 2 1.00', 'usage 1 0.50']],
   ['refused', ['usage 7 3.50']],
-])('what is late while it is under way counts before it: %s', async (answer, expected) => {
+])('late usage while an upgrade is under way counts before it: %s', async (answer, expected) => {
   const plan = await market.sale();
   const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
   const subscription = await market.buyer(plan);
@@ -144,7 +147,7 @@ test.each([
   expect(await usageOf(subscription)).toEqual(expected);
 });
 
-test('refused after the end of the period: the renewal bills one span, corrections too', async () => {
+test("an upgrade refused after the period's end: the renewal bills one span, with corrections", async () => {
   const plan = await market.sale();
   const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
   const subscription = await market.buyer(plan);
@@ -159,7 +162,7 @@ test('refused after the end of the period: the renewal bills one span, correctio
   expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
 });
 
-test('a cheaper one leaves a credit, which pays for what was used', async () => {
+test("a downgrade's credit pays for the usage so far", async () => {
   const plan = await market.sale({ price: { amount: '90.00' }, gives: { limit: 20 } });
   const small = await market.sale({ feature: plan.feature, price: { amount: '10.00' } });
   const subscription = await market.buyer(plan);
@@ -180,7 +183,7 @@ test('a cheaper one leaves a credit, which pays for what was used', async () => 
   expect(await usageOf(subscription)).toEqual(['usage 1 0.50']);
 });
 
-test('a cheaper one that is owed more than it gives back is paid first', async () => {
+test('a downgrade whose usage costs more than its credit is charged first', async () => {
   const plan = await market.sale();
   const small = await market.sale({ feature: plan.feature, price: { amount: '20.00' } });
   const subscription = await market.buyer(plan);
@@ -195,7 +198,7 @@ test('a cheaper one that is owed more than it gives back is paid first', async (
   ]);
 });
 
-test('declined where more is owed than given back: nothing has changed', async () => {
+test('a downgrade declined where usage costs more than its credit changes nothing', async () => {
   const plan = await market.sale();
   const small = await market.sale({ feature: plan.feature, price: { amount: '20.00' } });
   const subscription = await market.buyer(plan, 'renewalFails');
@@ -213,7 +216,7 @@ test('declined where more is owed than given back: nothing has changed', async (
   );
 });
 
-test('with a cancellation that is scheduled: the last invoice has what came after it', async () => {
+test('a plan change with a scheduled cancellation leaves later usage to the last invoice', async () => {
   const plan = await market.sale({ meter: { aggregation: 'max' } });
   const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
   const subscription = await market.buyer(plan);
@@ -229,7 +232,7 @@ test('with a cancellation that is scheduled: the last invoice has what came afte
   expect((await market.bills(subscription)).at(-1)).toBe('usage paid 1.50: usage 3 1.50');
 });
 
-test('more of the same closes what was used, and gives more', async () => {
+test('a greater quantity bills the usage so far, and gives more', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -242,7 +245,7 @@ test('more of the same closes what was used, and gives more', async () => {
   expect(await usageOf(subscription)).toEqual(['usage 3 1.50']);
 });
 
-test('another interval begins a new period at nothing', async () => {
+test('a change of interval begins a new period with no usage', async () => {
   const plan = await market.sale();
   const yearly = {
     ...plan,
@@ -261,7 +264,7 @@ test('another interval begins a new period at nothing', async () => {
   expect(await usageOf(subscription)).toEqual(['usage 5 2.50']);
 });
 
-test('to a plan that does not sell it: nothing more is billed', async () => {
+test('a change to a plan that does not sell the feature bills no more usage of it', async () => {
   const plan = await market.sale();
   const free = await market.sale({
     feature: plan.feature,
@@ -285,7 +288,7 @@ test('to a plan that does not sell it: nothing more is billed', async () => {
   expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
 });
 
-test('the same price again changes nothing', async () => {
+test('a change to the same price bills nothing', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -297,7 +300,7 @@ test('the same price again changes nothing', async () => {
   ]);
 });
 
-test('a late event from before a change has the price of that time', async () => {
+test('a late event from before a plan change has the price of that time', async () => {
   const plan = await market.sale();
   const big = await market.sale({
     feature: plan.feature,
@@ -315,7 +318,7 @@ test('a late event from before a change has the price of that time', async () =>
   expect(await usageOf(subscription)).toEqual(['usage_adjustment 3 1.50', 'usage 5 1.00']);
 });
 
-test('in a trial it bills nothing', async () => {
+test('a plan change in a trial bills no usage', async () => {
   const plan = await market.sale({ price: { trial_days: 10 } });
   const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
   const subscription = await market.buyer(plan);

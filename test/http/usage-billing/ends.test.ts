@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.close());
 
-test('at the end of the period', async () => {
+test("a cancellation at the period's end bills the usage on the last invoice", async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 12);
@@ -41,7 +41,7 @@ test('at the end of the period', async () => {
   ]);
 });
 
-test('at once, in the middle of the period', async () => {
+test('a cancellation at once bills the usage so far', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 12);
@@ -54,7 +54,7 @@ test('at once, in the middle of the period', async () => {
   });
 });
 
-test('without anything to bill there is no invoice', async () => {
+test('a cancellation without usage to bill makes no invoice', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 9);
@@ -62,7 +62,7 @@ test('without anything to bill there is no invoice', async () => {
   expect(await market.bills(subscription)).toEqual([]);
 });
 
-test('in a trial nothing is sold and nothing is billed', async () => {
+test('a trial sells no usage and bills none', async () => {
   const plan = await market.sale({
     price: { trial_days: 10 },
     sells: { minimum_amount: '4.00' },
@@ -81,32 +81,35 @@ test('in a trial nothing is sold and nothing is billed', async () => {
   expect(await market.bills(subscription)).toEqual([]);
 });
 
-test.each(['by time', 'by hand'])('a trial that converts %s sells from then on', async (how) => {
-  const plan = await market.sale({ price: { trial_days: 10 } });
-  const subscription = await market.buyer(plan);
-  await market.track(subscription, plan, 14);
-  if (how === 'by time') {
+test.each(['by time', 'by hand'])(
+  'a trial that converts %s sells usage from then on',
+  async (how) => {
+    const plan = await market.sale({ price: { trial_days: 10 } });
+    const subscription = await market.buyer(plan);
+    await market.track(subscription, plan, 14);
+    if (how === 'by time') {
+      await market.toEnd(subscription);
+    } else {
+      await market.advance('P4D');
+      await market.act(subscription.id, 'end-trial');
+    }
+    const trialDay = Date.parse(subscription.current_period_start) + DAY_MS;
+    await market.use(subscription, plan, 20, trialDay);
+    expect(await market.check(subscription, plan)).toMatchObject({
+      allowed: true,
+      overage_allowed: true,
+      balance: 10,
+    });
+    await market.track(subscription, plan, 13);
     await market.toEnd(subscription);
-  } else {
-    await market.advance('P4D');
-    await market.act(subscription.id, 'end-trial');
-  }
-  const trialDay = Date.parse(subscription.current_period_start) + DAY_MS;
-  await market.use(subscription, plan, 20, trialDay);
-  expect(await market.check(subscription, plan)).toMatchObject({
-    allowed: true,
-    overage_allowed: true,
-    balance: 10,
-  });
-  await market.track(subscription, plan, 13);
-  await market.toEnd(subscription);
-  expect(await market.bills(subscription)).toEqual([
-    'subscription_cycle paid 30.00: recurring 30.00',
-    'subscription_cycle paid 31.50: recurring 30.00, usage 3 1.50',
-  ]);
-});
+    expect(await market.bills(subscription)).toEqual([
+      'subscription_cycle paid 30.00: recurring 30.00',
+      'subscription_cycle paid 31.50: recurring 30.00, usage 3 1.50',
+    ]);
+  },
+);
 
-test('usage of an invoice that dunning has given up is on the last one', async () => {
+test('a last invoice includes the usage of an invoice that dunning gave up', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan, 'renewalFails');
   await market.track(subscription, plan, 14);
@@ -139,7 +142,7 @@ test('a last invoice that is declined stays open, and is paid by the merchant', 
   expect([status, json.status, json.amount_paid]).toEqual([200, 'paid', '2.00']);
 });
 
-test('the merchant may waive it', async () => {
+test('a last invoice may be voided by the merchant', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan, 'renewalFails');
   await market.track(subscription, plan, 14);
@@ -150,7 +153,7 @@ test('the merchant may waive it', async () => {
   expect(await market.bills(subscription)).toEqual(['usage void 2.00: usage 4 2.00']);
 });
 
-test('a mandate that is lost at the renewal', async () => {
+test('a mandate lost at the renewal leaves its usage on the last invoice', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -164,7 +167,7 @@ test('a mandate that is lost at the renewal', async () => {
   ]);
 });
 
-test('a mandate that is lost at a change: what it would have billed is on the last one', async () => {
+test('a mandate lost at a plan change leaves its usage on the last invoice', async () => {
   const plan = await market.sale();
   const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
   const subscription = await market.buyer(plan);
@@ -178,20 +181,23 @@ test('a mandate that is lost at a change: what it would have billed is on the la
   expect(last).toBe('usage open 2.00: usage 4 2.00');
 });
 
-test.each(['paid', 'refused'])('a charge under way at the end, then %s', async (answer) => {
-  const plan = await market.sale();
-  const subscription = await market.buyer(plan);
-  await market.payBy(subscription, answer === 'paid' ? 'iban' : 'ibanFails');
-  await market.track(subscription, plan, 14);
-  await market.toEnd(subscription);
-  await market.track(subscription, plan, 11);
-  await market.act(subscription.id, 'cancel', { mode: 'immediate' });
-  await market.advance('PT1H');
-  const [renewal, last, moved] = await market.bills(subscription);
-  const isPaid = answer === 'paid';
-  expect(renewal).toBe(
-    `subscription_cycle ${isPaid ? 'paid' : 'void'} 32.00: recurring 30.00, usage 4 2.00`,
-  );
-  expect(last).toBe(`usage ${isPaid ? 'paid' : 'open'} 0.50: usage 1 0.50`);
-  expect(moved).toBe(isPaid ? undefined : 'usage open 2.00: usage 4 2.00');
-});
+test.each(['paid', 'refused'])(
+  "a plan change's charge is under way when the subscription ends, then %s",
+  async (answer) => {
+    const plan = await market.sale();
+    const subscription = await market.buyer(plan);
+    await market.payBy(subscription, answer === 'paid' ? 'iban' : 'ibanFails');
+    await market.track(subscription, plan, 14);
+    await market.toEnd(subscription);
+    await market.track(subscription, plan, 11);
+    await market.act(subscription.id, 'cancel', { mode: 'immediate' });
+    await market.advance('PT1H');
+    const [renewal, last, moved] = await market.bills(subscription);
+    const isPaid = answer === 'paid';
+    expect(renewal).toBe(
+      `subscription_cycle ${isPaid ? 'paid' : 'void'} 32.00: recurring 30.00, usage 4 2.00`,
+    );
+    expect(last).toBe(`usage ${isPaid ? 'paid' : 'open'} 0.50: usage 1 0.50`);
+    expect(moved).toBe(isPaid ? undefined : 'usage open 2.00: usage 4 2.00');
+  },
+);

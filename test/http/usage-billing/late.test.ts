@@ -16,7 +16,7 @@ afterAll(() => market.close());
 /** A day after the start of its first period. */
 const early = ({ current_period_start }: Json): number => Date.parse(current_period_start) + DAY_MS;
 
-test('a late event is an adjustment of the next invoice, for the period that it is in', async () => {
+test('a late event is an adjustment of the next invoice, for its own period', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -36,7 +36,7 @@ test('a late event is an adjustment of the next invoice, for the period that it 
   });
 });
 
-test('below the allowance a late event costs nothing, and past it only what is past it', async () => {
+test('a late event below the allowance costs nothing, and past it only the rest', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 6);
@@ -50,7 +50,7 @@ test('below the allowance a late event costs nothing, and past it only what is p
   ]);
 });
 
-test('a correction of what was billed gives it back', async () => {
+test('a correction of billed usage gives it back', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 20);
@@ -65,7 +65,7 @@ test('a correction of what was billed gives it back', async () => {
   ]);
 });
 
-test('beyond the total it is credit, which the next invoices use', async () => {
+test("an adjustment beyond the invoice's total is a credit, which the next invoices use", async () => {
   const plan = await market.sale({ price: { amount: '3.00' } });
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 26);
@@ -84,7 +84,7 @@ test('beyond the total it is credit, which the next invoices use', async () => {
   expect(paid.map(({ amount }) => amount)).toEqual(['3.00', '11.00', '1.00']);
 });
 
-test('what an ended subscription leaves is used by the customer’s other one', async () => {
+test('a credit that an ended subscription leaves is used by the customer’s other one', async () => {
   const plan = await market.sale({ price: { amount: '1.00' } });
   const other = await market.sale({ price: { amount: '4.00', interval: 'week' } });
   const subscription = await market.buyer(plan);
@@ -105,7 +105,7 @@ test('what an ended subscription leaves is used by the customer’s other one', 
   ]);
 });
 
-test('tiers and packages are rated again as a whole', async () => {
+test('late usage with tiers and packages rates the period again as a whole', async () => {
   const plan = await market.sale({
     price: { interval: 'week' },
     gives: { reset_interval: 'week' },
@@ -130,7 +130,7 @@ test('tiers and packages are rated again as a whole', async () => {
   );
 });
 
-test('after the last invoice usage is recorded and not billed', async () => {
+test('usage after the last invoice is recorded and not billed', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 12);
@@ -142,7 +142,7 @@ test('after the last invoice usage is recorded and not billed', async () => {
   expect(await market.bills(subscription)).toEqual(['usage paid 1.00: usage 2 1.00']);
 });
 
-test('a voided invoice of usage is waived: only what comes later is billed', async () => {
+test('usage on a voided invoice is waived: only later usage is billed', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan, 'renewalFails');
   await market.track(subscription, plan, 14);
@@ -157,7 +157,7 @@ test('a voided invoice of usage is waived: only what comes later is billed', asy
   ]);
 });
 
-test('usage that the merchant has waived is not given back, nor asked for again', async () => {
+test('usage that the merchant has waived is neither given back nor billed again', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan, 'renewalFails');
   const used = await market.now();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.close());
 
-test('paused within the period: it is one span, and one line', async () => {
+test('a pause within the period leaves its usage one span, and one line', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 12);
@@ -31,7 +31,7 @@ test('paused within the period: it is one span, and one line', async () => {
   ]);
 });
 
-test('resumed after the period: what was used is paid with the new one', async () => {
+test('a resume after the period bills the usage so far with the new one', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -49,7 +49,7 @@ test('resumed after the period: what was used is paid with the new one', async (
   ]);
 });
 
-test('a resume that is declined bills nothing; the next one bills it', async () => {
+test('a resume that is declined bills no usage; the next one bills it', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan, 'renewalFails');
   await market.track(subscription, plan, 14);
@@ -65,7 +65,7 @@ test('a resume that is declined bills nothing; the next one bills it', async () 
   ]);
 });
 
-test('a resume under way while usage goes on: that is on the next invoice', async () => {
+test('usage during a resume under way is on the next invoice', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.payBy(subscription, 'iban');
@@ -84,7 +84,7 @@ test('a resume under way while usage goes on: that is on the next invoice', asyn
   ]);
 });
 
-test('with kept invoices usage is not on the drafts, but on the invoice after them', async () => {
+test('a pause that keeps invoices has its usage not on the drafts, but on the invoice after them', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -108,7 +108,7 @@ test('with kept invoices usage is not on the drafts, but on the invoice after th
   );
 });
 
-test('it ends while it is paused', async () => {
+test('a subscription that ends while paused bills its usage', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 14);
@@ -119,7 +119,7 @@ test('it ends while it is paused', async () => {
   expect(await market.bills(subscription)).toEqual(['usage paid 2.50: usage 5 2.50']);
 });
 
-test('blocked past its period and then paid: a new period bills what was used', async () => {
+test('a subscription paid after being blocked past its period bills its usage with the new one', async () => {
   const plan = await market.sale({
     price: { interval: 'day', interval_count: 10 },
     gives: null,
@@ -147,7 +147,7 @@ test('blocked past its period and then paid: a new period bills what was used', 
   expect(await usageOfAll(subscription.id)).toBe('usage 2 1.00, usage 4 2.00');
 });
 
-test('what is used in the last period of a pause is billed once', async () => {
+test('usage of the last period of a pause is billed once', async () => {
   const plan = await market.sale({ sells: { minimum_amount: '1.00' } });
   const subscription = await market.buyer(plan);
   const at = new Date((await market.now()) + 10 * DAY_MS).toISOString();

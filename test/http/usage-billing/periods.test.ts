@@ -15,7 +15,7 @@ afterAll(() => market.close());
 /** One package of three a day costs 1.00. */
 const PACKAGE = { model: 'package', package_size: 3, package_amount: '1.00' } as const;
 
-test('days under a week: each is rated by itself, and they are one line', async () => {
+test('days under a weekly plan are rated one by one, and are one line', async () => {
   const plan = await market.sale({
     price: { interval: 'week' },
     gives: { limit: 2, reset_interval: 'day' },
@@ -48,7 +48,7 @@ test('days under a week: each is rated by itself, and they are one line', async 
   await market.stop(subscription);
 });
 
-test('a minimum is of each day', async () => {
+test('a minimum is of each day of a meter with daily periods', async () => {
   const plan = await market.sale({
     price: { interval: 'week' },
     gives: { limit: 2, reset_interval: 'day' },
@@ -64,7 +64,7 @@ test('a minimum is of each day', async () => {
   await market.stop(subscription);
 });
 
-test('hours under a day', async () => {
+test('hours under a daily plan are rated one by one', async () => {
   const plan = await market.sale({
     price: { interval: 'day' },
     gives: { limit: 1, reset_interval: 'hour' },
@@ -81,7 +81,7 @@ test('hours under a day', async () => {
   await market.stop(subscription);
 });
 
-test('weeks under a month: a week that goes on is billed when it is over', async () => {
+test('weeks under a monthly plan: a week that goes on is billed when it is over', async () => {
   const plan = await market.sale({ gives: { reset_interval: 'week' } });
   const subscription = await market.buyer(plan);
   const start = Date.parse(subscription.current_period_start);
@@ -104,7 +104,7 @@ test('weeks under a month: a week that goes on is billed when it is over', async
   expect(Date.parse(line.period.end)).toBeLessThanOrEqual(Date.parse(renewed.current_period_end));
 });
 
-test('without an entitlement everything is sold, by the subscription’s period', async () => {
+test('a feature without an entitlement is billed in full, by the subscription’s period', async () => {
   const plan = await market.sale({ gives: null, price: { interval: 'week', interval_count: 2 } });
   const subscription = await market.buyer(plan);
   expect(await market.check(subscription, plan)).toMatchObject({
@@ -120,7 +120,7 @@ test('without an entitlement everything is sold, by the subscription’s period'
   ]);
 });
 
-test('of two subscriptions that sell it the one bills that leads; when it ends, the other', async () => {
+test('of two subscriptions that sell a feature the leading one bills; when it ends, the other', async () => {
   const first = await market.sale();
   const second = await market.sale({
     feature: first.feature,
@@ -149,7 +149,7 @@ test('of two subscriptions that sell it the one bills that leads; when it ends, 
   );
 });
 
-test('the one that leads ends with its period: the other’s days go on', async () => {
+test('when the leading subscription ends with its period, the other’s days go on', async () => {
   const daily = (limit: number) => ({ limit, reset_interval: 'day' });
   const first = await market.sale({ price: { interval: 'week' }, gives: daily(2) });
   const second = await market.sale({
@@ -175,7 +175,7 @@ test('the one that leads ends with its period: the other’s days go on', async 
   await market.stop(other);
 });
 
-test('a top-up is used before anything is billed, and its rest goes on', async () => {
+test('a top-up is used before usage is billed, and its rest stays', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await grant(subscription.customer_id, plan.feature, { amount: 5 });
@@ -190,7 +190,7 @@ test('a top-up is used before anything is billed, and its rest goes on', async (
   ]);
 });
 
-test('what rolls over is used before anything is billed', async () => {
+test('units that roll over are used before usage is billed', async () => {
   const plan = await market.sale({ gives: { rollover: { max: 4, expires_after_periods: 1 } } });
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 7);
@@ -203,7 +203,7 @@ test('what rolls over is used before anything is billed', async () => {
   ]);
 });
 
-test('an allowance given by hand may lead with periods of its own', async () => {
+test('an allowance granted by hand may lead with periods of its own', async () => {
   const plan = await market.sale();
   const { customer_id: customerId } = await market.buyer(await market.sale());
   await grant(customerId, plan.feature, { amount: 2, priority: 1, reset_interval: 'week' });
@@ -219,7 +219,7 @@ test('an allowance given by hand may lead with periods of its own', async () => 
   ]);
 });
 
-test('what the merchant archives is taken until the renewal, and what it adds from then on', async () => {
+test('a usage price archived by the merchant holds until the renewal, a new one from then on', async () => {
   const plan = await market.sale({ sells: null });
   const before = await market.sell(plan);
   const subscription = await market.buyer(plan);

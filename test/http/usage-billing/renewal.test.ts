@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => market.close());
 
-test('what is past the allowance is a line of the renewal, for the period that has ended', async () => {
+test('a renewal bills usage past the allowance as a line, for the period that has ended', async () => {
   const plan = await market.sale();
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 10);
@@ -73,7 +73,7 @@ test.each([
   ['per_unit', { unit_amount: '1', minimum_amount: '4.00' }, 5, '5.00'],
   ['per_unit', { unit_amount: '1', minimum_amount: '4.00' }, 0, '4.00'],
   ['per_unit', { unit_amount: '1', maximum_amount: '4.00' }, 5, '4.00'],
-])('%s %j: %d units cost %s', async (model, fields, units, amount) => {
+])('a renewal with %s %j: %d units cost %s', async (model, fields, units, amount) => {
   const plan = await market.sale({ sells: { model, ...fields } });
   const subscription = await market.buyer(plan);
   await market.track(subscription, plan, 10 + units);
@@ -86,7 +86,7 @@ test.each([
   await market.stop(subscription);
 });
 
-test('a minimum also bills a period without usage', async () => {
+test('a renewal bills a minimum for a period without usage', async () => {
   const plan = await market.sale({ sells: { minimum_amount: '4.00' } });
   const subscription = await market.buyer(plan);
   await market.toEnd(subscription);
@@ -95,7 +95,7 @@ test('a minimum also bills a period without usage', async () => {
   ]);
 });
 
-test('fractions are billed as they are', async () => {
+test('a renewal bills fractions of units as they are', async () => {
   const plan = await market.sale({
     meter: { scale: 6 },
     gives: { limit: '1.5' },
@@ -113,7 +113,7 @@ test('fractions are billed as they are', async () => {
   ]);
 });
 
-test('two features are two lines, each beyond its own allowance', async () => {
+test('a renewal bills two features as two lines, each beyond its own allowance', async () => {
   const plan = await market.sale();
   const other = { ...plan, feature: (await market.sale({ sells: null })).feature };
   await market.sell(other, { model: 'package', package_size: 4, package_amount: '2.00' });
@@ -136,7 +136,7 @@ test('two features are two lines, each beyond its own allowance', async () => {
   expect(sold).toHaveLength(2);
 });
 
-test('a discount on the subscription does not cover usage', async () => {
+test("a renewal's discount on the subscription does not cover usage", async () => {
   const code = `d-${ids.next()}`;
   await market.shop.discount(code, { percent_off: 50 });
   const plan = await market.sale();
@@ -147,7 +147,7 @@ test('a discount on the subscription does not cover usage', async () => {
   expect([first.total, second.lines.at(-1).amount]).toEqual(['15.00', '2.00']);
 });
 
-test('a plan that costs nothing sells usage', async () => {
+test('a renewal of a free plan bills usage', async () => {
   const plan = await market.sale({ price: { amount: '0' }, gives: null });
   const subscription = await market.subscribe(plan, await market.cardholder());
   await market.track(subscription, plan, 7);
@@ -159,7 +159,7 @@ test('a plan that costs nothing sells usage', async () => {
   expect(await market.bill(subscription)).toMatchObject({ total: '0.00', status: 'paid' });
 });
 
-test('a currency without decimals is rounded to its coin', async () => {
+test('a renewal in a currency without decimals is rounded to its coin', async () => {
   const plan = await market.sale({
     price: { currency: 'JPY', amount: '300' },
     sells: { currency: 'JPY', model: 'per_unit', unit_amount: '0.5' },

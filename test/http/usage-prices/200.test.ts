@@ -45,7 +45,7 @@ const BODIES: [string, object, object][] = [
   ['packages of a fraction',     of('package', { package_size: '0.5', package_amount: '2.00' }, 'hours'), { package_size: 0.5 }],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, answer) => {
+test.each(BODIES)('POST of a usage price with %s', async (_what, body, answer) => {
   const product = await makeProduct(server);
   const { status, json } = await price(server, product, body);
   const { id, meter_id, created_at } = json;
@@ -58,14 +58,14 @@ test.each(BODIES)('POST with %s', async (_what, body, answer) => {
   expect(await listed(server, product)).toEqual(page);
 });
 
-test('a feature has one in each currency', async () => {
+test('a feature has one usage price in each currency', async () => {
   const product = await makeProduct(server);
   for (const currency of ['USD', 'EUR', 'JPY']) {
     expect((await price(server, product, { ...PER_CALL, currency })).status).toBe(201);
   }
 });
 
-test('it is archived, also again, and then another can be added', async () => {
+test('a usage price is archived, also again, and then another can be added', async () => {
   const product = await makeProduct(server);
   const { json } = await price(server, product, PER_CALL);
   const archived = { ...json, status: 'archived' };
@@ -77,7 +77,7 @@ test('it is archived, also again, and then another can be added', async () => {
   expect((await listed(server, product)).data).toEqual([next, archived]);
 });
 
-test('GET lists them newest first, by pages', async () => {
+test('GET lists usage prices newest first, in pages', async () => {
   const product = await makeProduct(server);
   const made = [];
   for (const currency of ['USD', 'EUR', 'JPY']) {
@@ -91,7 +91,7 @@ test('GET lists them newest first, by pages', async () => {
   expect([offset.data, offset.has_more]).toEqual([made.slice(2), false]);
 });
 
-test('the same Idempotency-Key makes one', async () => {
+test('POST of a usage price again with its Idempotency-Key makes one', async () => {
   const product = await makeProduct(server);
   const first = await price(server, product, PER_CALL, 'once');
   const again = await price(server, product, PER_CALL, 'once');

@@ -78,7 +78,7 @@ const BODIES: [string, object, string[]][] = [
   ['decimals that yen lack',        unit('1', { currency: 'JPY', minimum_amount: '1.0' }), ['minimum_amount']],
 ];
 
-test.each(BODIES)('POST with %s', async (_what, body, at) => {
+test.each(BODIES)('POST of a usage price with %s is 400', async (_what, body, at) => {
   const reply = await price(server, product, { feature_key: 'calls', currency: 'USD', ...body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   const paths = reply.json.error.issues.map(({ path }: { path: string[] }) => path.join('.'));
@@ -115,19 +115,22 @@ const WORDS: [field: string, (value: unknown) => object, message: string, values
   ['package_size',        (value) => pack(value),                               QUANTITY,    [{}, true]],
 ];
 
-test.each(WORDS)('POST says what %s must be', async (field, bodyOf, message, values) => {
-  for (const value of values) {
-    const body = { feature_key: 'calls', currency: 'USD', ...bodyOf(value) };
-    const { status, json } = await price(server, product, body);
-    expect([value, status, json.error.issues]).toEqual([
-      value,
-      400,
-      [{ path: field.split('.'), message }],
-    ]);
-  }
-});
+test.each(WORDS)(
+  'POST of a usage price says what %s must be',
+  async (field, bodyOf, message, values) => {
+    for (const value of values) {
+      const body = { feature_key: 'calls', currency: 'USD', ...bodyOf(value) };
+      const { status, json } = await price(server, product, body);
+      expect([value, status, json.error.issues]).toEqual([
+        value,
+        400,
+        [{ path: field.split('.'), message }],
+      ]);
+    }
+  },
+);
 
-test('POST without a feature', async () => {
+test('POST of a usage price without a feature is 400', async () => {
   const reply = await price(server, product, unit('1', { currency: 'USD' }));
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['feature_key']]);
 });

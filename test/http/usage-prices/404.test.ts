@@ -10,25 +10,31 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test.each([UNKNOWN, 'plan', 'a%00b', "'%20or%201=1--"])('product %s', async (id) => {
-  const path = `/products/${id}/usage-prices`;
-  for (const [method, at, body] of [
-    ['POST', path, PER_CALL],
-    ['GET', path],
-    ['POST', `${path}/${UNKNOWN}/archive`],
-  ] as const) {
-    const { status, json } = await server.call(method, at, body === undefined ? {} : { body });
-    expect([status, json.error.type]).toEqual([404, 'not_found']);
-  }
-});
+test.each([UNKNOWN, 'plan', 'a%00b', "'%20or%201=1--"])(
+  'usage prices of the product %s are 404',
+  async (id) => {
+    const path = `/products/${id}/usage-prices`;
+    for (const [method, at, body] of [
+      ['POST', path, PER_CALL],
+      ['GET', path],
+      ['POST', `${path}/${UNKNOWN}/archive`],
+    ] as const) {
+      const { status, json } = await server.call(method, at, body === undefined ? {} : { body });
+      expect([status, json.error.type]).toEqual([404, 'not_found']);
+    }
+  },
+);
 
-test.each(['nothing', 'Calls', '%00'])('feature %j', async (feature_key) => {
-  const product = await makeProduct(server);
-  const { status, json } = await price(server, product, { ...PER_CALL, feature_key });
-  expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such feature' }]);
-});
+test.each(['nothing', 'Calls', '%00'])(
+  'POST of a usage price for the feature %j is 404',
+  async (feature_key) => {
+    const product = await makeProduct(server);
+    const { status, json } = await price(server, product, { ...PER_CALL, feature_key });
+    expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such feature' }]);
+  },
+);
 
-test('an archived meter and a deleted one are no features', async () => {
+test('POST of a usage price for an archived or deleted meter is 404', async () => {
   const product = await makeProduct(server);
   const body = { ...PER_CALL, feature_key: await makeMeter(server, 'old') };
   await server.call('PATCH', '/meters/old', { body: { status: 'archived' } });
@@ -37,7 +43,7 @@ test('an archived meter and a deleted one are no features', async () => {
   expect((await price(server, product, body)).status).toBe(404);
 });
 
-test("another organisation's, mode's or product's", async () => {
+test('a usage price of another organisation, mode or product is 404', async () => {
   const product = await makeProduct(server);
   const { json: mine } = await price(server, product, PER_CALL);
   const path = `/products/${product}/usage-prices`;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a second active one for the same feature and currency, also at once', async () => {
+test('a second active usage price for a feature and currency is 409, also at once', async () => {
   const product = await makeProduct(server);
   const replies = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
@@ -72,20 +72,20 @@ describe.each(ALLOWANCES)('an allowance each %s, renewed every %p', (reset, rene
   const recurring = { interval: renewal[0], interval_count: renewal[1] ?? 1 };
   const expected = isFine ? CREATED : CONFLICT;
 
-  test('to which a usage price is added', async () => {
+  test('is fine or a conflict with a usage price that is added', async () => {
     const product = await makeProduct(server, [recurring, {}]);
     expect(codeOf(await attach(server, product, limited))).toEqual(CREATED);
     expect(codeOf(await price(server, product, PER_CALL))).toEqual(expected);
     expect((await listed(server, product)).data).toHaveLength(isFine ? 1 : 0);
   });
 
-  test('to a product that sells its usage', async () => {
+  test('is fine or a conflict when added to a product that sells its usage', async () => {
     const product = await makeProduct(server, [recurring]);
     expect(codeOf(await price(server, product, PER_CALL))).toEqual(CREATED);
     expect(codeOf(await attach(server, product, limited))).toEqual(expected);
   });
 
-  test('and a recurring price is added', async () => {
+  test('is fine or a conflict with a recurring price that is added', async () => {
     const product = await makeProduct(server);
     const body = { amount: '10', currency: 'EUR', ...recurring };
     const sold = [attach(server, product, limited), price(server, product, PER_CALL)];
@@ -97,7 +97,7 @@ describe.each(ALLOWANCES)('an allowance each %s, renewed every %p', (reset, rene
   });
 });
 
-test('a feature without a limit, from either side', async () => {
+test('a usage price of a feature without a limit is 409, from either side', async () => {
   const body = { feature_key: 'calls', limit: null };
   const product = await makeProduct(server);
   await attach(server, product, body);
@@ -107,7 +107,7 @@ test('a feature without a limit, from either side', async () => {
   expect(codeOf(await attach(server, other, body))).toEqual(CONFLICT);
 });
 
-test('a boolean feature: 400 for a usage price, 409 for the entitlement', async () => {
+test('a boolean feature is 400 for a usage price, and 409 for the entitlement', async () => {
   const body = { feature_key: 'calls', type: 'boolean' };
   const product = await makeProduct(server);
   await attach(server, product, body);
@@ -121,7 +121,7 @@ test('a boolean feature: 400 for a usage price, 409 for the entitlement', async 
   expect(codeOf(await attach(server, other, body))).toEqual(CONFLICT);
 });
 
-test('so many hourly allowances that one renewal would bill too much', async () => {
+test('a usage price is 409 where one renewal would bill too many hourly allowances', async () => {
   const product = await makeProduct(server, [{ interval: 'month' }]);
   const statuses: number[] = [];
   for (let nth = 0; nth < 7; nth += 1) {
@@ -136,7 +136,7 @@ test('so many hourly allowances that one renewal would bill too much', async () 
   expect(codeOf(added)).toEqual(CONFLICT);
 });
 
-test('an archived price counts, an archived usage price does not', async () => {
+test('an archived price conflicts with a usage price, an archived usage price does not', async () => {
   const product = await makeProduct(server, [{ interval: 'month' }, { interval: 'year' }]);
   const { prices } = (await server.call('GET', `/products/${product}`)).json;
   const monthly = prices.find(({ interval }: { interval: string }) => interval === 'month');
@@ -149,7 +149,7 @@ test('an archived price counts, an archived usage price does not', async () => {
   expect(codeOf(await price(server, product, PER_CALL))).toEqual(CONFLICT);
 });
 
-test('an entitlement is detached while its usage is sold', async () => {
+test('an entitlement can be detached while its usage is sold', async () => {
   const product = await makeProduct(server, [{ interval: 'month' }]);
   const { json } = await attach(server, product, { feature_key: 'calls', limit: 5 });
   await price(server, product, PER_CALL);
@@ -157,7 +157,7 @@ test('an entitlement is detached while its usage is sold', async () => {
   expect((await server.call('DELETE', path)).status).toBe(204);
 });
 
-test('DELETE of a meter whose usage a product sells', async () => {
+test('DELETE of a meter whose usage a product sells is 409', async () => {
   const product = await makeProduct(server);
   const feature_key = await makeMeter(server, 'sold');
   const { json } = await price(server, product, { ...PER_CALL, feature_key });
@@ -166,7 +166,7 @@ test('DELETE of a meter whose usage a product sells', async () => {
   expect((await server.call('DELETE', '/meters/sold')).status).toBe(204);
 });
 
-test('of two that do not go together, sent at once, one is refused', async () => {
+test('of two conflicting usage prices and entitlements sent at once, one is refused', async () => {
   for (let round = 0; round < 8; round += 1) {
     const product = await makeProduct(server, [{ interval: 'month' }]);
     const yearly = { feature_key: 'calls', limit: 5, reset_interval: 'year' };

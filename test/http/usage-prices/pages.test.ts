@@ -44,7 +44,7 @@ test('the hosted page says what usage costs', async () => {
   expect(page).not.toContain('7.00');
 });
 
-test('a name is text on both', async () => {
+test("the hosted page and the portal escape a feature's name", async () => {
   const slug = `named-${ids.next()}`;
   made(await club.post('/meters', { slug, name: HOSTILE, unit: HOSTILE }));
   const plan = await club.plan({ feature: slug });
@@ -58,7 +58,7 @@ test('a name is text on both', async () => {
   }
 });
 
-test('the portal says it of the prices that the subscription has', async () => {
+test('the portal shows the usage prices that the subscription has', async () => {
   const plan = await club.plan({ limit: 1000 });
   const only = {
     ...plan,
@@ -80,7 +80,7 @@ test('the portal says it of the prices that the subscription has', async () => {
   expect(textOf(text)).toContain('what was used beyond the plan is charged, and nothing more.');
 });
 
-test('a plan of nothing but usage takes a card, and charges it', async () => {
+test('a plan of usage alone takes a card, and charges it', async () => {
   const plan = await club.plan({ amount: '0.00', limit: 1000 });
   expect(await hosted(plan)).not.toContain('name="card_number"');
   await usagePrice(plan);
@@ -92,7 +92,7 @@ test('a plan of nothing but usage takes a card, and charges it', async () => {
   expect(invoices.at(-1)).toMatchObject({ total: '4.69', status: 'paid' });
 });
 
-test('a form without a card, sent after usage was priced, is shown again with one', async () => {
+test('a form without a card, sent after a usage price was added, is shown again with one', async () => {
   const plan = await club.plan({ amount: '0.00' });
   const { token } = await club.checkout(plan);
   await usagePrice(plan);

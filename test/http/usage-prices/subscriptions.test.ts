@@ -37,19 +37,22 @@ async function terms({ id }: Json): Promise<Record<string, unknown>> {
 
 const MONTHLY = { limit: 10_000, every: 'month', count: 1 };
 
-test.each(['on the hosted page', 'by the merchant'])('at a start %s', async (how) => {
-  const plan = await club.plan();
-  const price = await usagePrice(plan);
-  await archived(plan, await usagePrice(plan, { currency: 'EUR' }));
-  await usagePrice(plan, { currency: 'EUR' });
-  const subscription =
-    how === 'by the merchant'
-      ? await club.subscribe(plan, await club.cardholder())
-      : await club.signUp(plan);
-  expect(await terms(subscription)).toEqual({ [plan.feature]: { ...MONTHLY, price } });
-});
+test.each(['on the hosted page', 'by the merchant'])(
+  "a subscription started %s takes the product's active usage prices",
+  async (how) => {
+    const plan = await club.plan();
+    const price = await usagePrice(plan);
+    await archived(plan, await usagePrice(plan, { currency: 'EUR' }));
+    await usagePrice(plan, { currency: 'EUR' });
+    const subscription =
+      how === 'by the merchant'
+        ? await club.subscribe(plan, await club.cardholder())
+        : await club.signUp(plan);
+    expect(await terms(subscription)).toEqual({ [plan.feature]: { ...MONTHLY, price } });
+  },
+);
 
-test('in its own currency alone', async () => {
+test('a subscription takes usage prices in its own currency alone', async () => {
   const plan = await club.plan();
   await usagePrice(plan, { currency: 'EUR' });
   await usagePrice(plan, { currency: 'EUR', feature_key: await meter() });
@@ -57,7 +60,7 @@ test('in its own currency alone', async () => {
   expect(await terms(subscription)).toEqual({ [plan.feature]: { ...MONTHLY, price: null } });
 });
 
-test('a feature that is only sold has the periods of the plan, and nothing included', async () => {
+test('a feature with a usage price alone has the periods of the plan, and nothing included', async () => {
   const plan = await club.plan({ interval: 'week', interval_count: 2 });
   const feature = await meter();
   const price = await usagePrice(plan, { feature_key: feature });
@@ -73,7 +76,7 @@ test('a feature that is only sold has the periods of the plan, and nothing inclu
   expect(json).toMatchObject({ limit: 0, period_end: subscription.current_period_end });
 });
 
-test('at a change, those of the other product', async () => {
+test('a plan change takes the usage prices of the other product', async () => {
   const [plan, other] = [await club.plan(), await club.plan({ amount: '60.00' })];
   await usagePrice(plan);
   const price = await usagePrice(other);
@@ -82,7 +85,7 @@ test('at a change, those of the other product', async () => {
   expect(await terms(subscription)).toEqual({ [other.feature]: { ...MONTHLY, price } });
 });
 
-test('at a renewal, those of that time; until then it keeps those it has', async () => {
+test('a renewal takes the usage prices of its time; until then a subscription keeps its own', async () => {
   const plan = await club.plan();
   const first = await usagePrice(plan);
   const subscription = await club.signUp(plan);
@@ -101,7 +104,7 @@ test('at a renewal, those of that time; until then it keeps those it has', async
   });
 });
 
-test('of many products at once, each by itself', async () => {
+test('of many products at once, each subscription takes its own usage prices', async () => {
   const plan = await club.plan();
   const feature = await meter();
   const first = await usagePrice(plan);

@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   ['the last hour of time', 'UTC', 'hour', '9999-12-31T23:00Z', '9999-12-31T23:59:59.999Z', [1 - 1 / HOUR]],
 ];
 
-test.each(ROWS)('%s (%s, by %s)', (_what, zone, bin, first, last, hours) => {
+test.each(ROWS)('bins of %s (%s, by %s)', (_what, zone, bin, first, last, hours) => {
   const from = Date.parse(first);
   const to = Date.parse(last);
   const edges = edgesOf({ bin, zone }, { from, to });
@@ -53,7 +53,7 @@ test.each(ROWS)('%s (%s, by %s)', (_what, zone, bin, first, last, hours) => {
   expect(lengths.map((length) => length / HOUR)).toEqual([...hours]);
 });
 
-test('1000 bins, and no more', () => {
+test('/usage answers 1000 bins, and no more', () => {
   const hours = (count: number) =>
     edgesOf({ bin: 'hour', zone: 'UTC' }, { from: HOUR / 2, to: HOUR / 2 + count * HOUR });
   expect(hours(BINS_MAX - 1)).toHaveLength(BINS_MAX + 1);
@@ -64,7 +64,7 @@ test('1000 bins, and no more', () => {
   }
 });
 
-test('the end of a bin, and the start of one before', () => {
+test('the end of a bin, and the start of the one before', () => {
   const day = { bin: 'day', zone: 'Europe/Berlin' } as const;
   const at = Date.parse('2026-03-29T12:00Z');
   expect(new Date(endOfBin(day, at)).toISOString()).toBe('2026-03-29T22:00:00.000Z');
@@ -134,7 +134,7 @@ function expectRandom(random: Random): void {
   expect({ zone, bin, edges }).toEqual({ zone, bin, edges: expected });
 }
 
-test('random ranges', async () => {
+test('bins of random ranges tile them', async () => {
   await withSeed(async (random) => {
     for (let run = 0; run < 100; run += 1) expectRandom(random);
   });

@@ -81,7 +81,7 @@ async function ingest(events: readonly Omit<Sent, 'id'>[]): Promise<Sent[]> {
   return events.map((event, index) => ({ ...event, id: json.events[index].id as string }));
 }
 
-test('each field, as it was reported', async () => {
+test('/usage/events lists each field, as it was reported', async () => {
   const feature = await metered({ scale: 2 });
   const customer = await setting.customer({ external_customer_id: 'ext-1' });
   const metadata = { a: 'x', b: 1.5, c: false };
@@ -116,7 +116,7 @@ test('each field, as it was reported', async () => {
   expect(next_cursor).toBeNull();
 });
 
-test('refused usage, and a repeated key, are no events', async () => {
+test('/usage/events lists neither refused usage nor a repeated key', async () => {
   const feature = await metered();
   const customer = await setting.customer();
   const key = { idempotency_key: 'one' };
@@ -127,7 +127,7 @@ test('refused usage, and a repeated key, are no events', async () => {
   expect((await page({ customer_id: customer })).data).toHaveLength(1);
 });
 
-test('max, last and unique meters have events too', async () => {
+test('/usage/events lists events of max, last and unique meters', async () => {
   const customer = await setting.customer();
   for (const aggregation of ['max', 'last']) {
     const feature = await metered({ aggregation });
@@ -160,7 +160,7 @@ async function world(random: Random) {
   return { features, customers, sent, any };
 }
 
-test('every filter, in pages of every size', async () => {
+test('/usage/events by every filter, in pages of every size', async () => {
   await withSeed(async (random) => {
     const { features, customers, sent } = await world(random);
     const own = (of: (one: Sent) => boolean) => idsOf(inOrder(sent.filter(of)));
@@ -197,7 +197,7 @@ test('every filter, in pages of every size', async () => {
   });
 });
 
-test('no gap and no repeat while others arrive, late ones too', async () => {
+test('/usage/events has no gap and no repeat while other events arrive, late ones too', async () => {
   await withSeed(async (random) => {
     const { features, sent, any } = await world(random);
     const feature = features[0]!;
@@ -216,7 +216,7 @@ test('no gap and no repeat while others arrive, late ones too', async () => {
   });
 });
 
-test('thousands of periods without usage do not shorten a page', async () => {
+test('thousands of periods without usage do not shorten a page of /usage/events', async () => {
   const feature = await metered();
   const customer = await setting.customer();
   await setting.grant(customer, feature, { amount: 5, reset_interval: 'hour' });
@@ -255,7 +255,7 @@ test('thousands of periods without usage do not shorten a page', async () => {
   await sql`delete from accounts where customer_id = ${customer} and uuid_extract_version(id) = 7`;
 });
 
-test('a customer with more accounts than the index is asked for', async () => {
+test('/usage/events of a customer with more accounts than one index query takes', async () => {
   const customer = await setting.customer();
   const features: string[] = [];
   for (let n = 0; n < 12; n += 1) features.push(await metered());
@@ -270,7 +270,7 @@ test('a customer with more accounts than the index is asked for', async () => {
   }
 });
 
-test('more quarters than a page reads', async () => {
+test('/usage/events over more quarters than a page reads', async () => {
   const feature = await metered();
   const customer = await setting.customer();
   const now = Date.now();
@@ -299,7 +299,7 @@ test('more quarters than a page reads', async () => {
   await sql`delete from usage_bins where value = 0 and account_id in (select id from accounts where customer_id = ${customer})`;
 });
 
-test('events that retention moves between two pages are where they were', async () => {
+test('/usage/events keeps events that retention moves between two pages in place', async () => {
   const feature = await metered();
   const customer = await setting.customer();
   const now = Date.now();
@@ -316,7 +316,7 @@ test('events that retention moves between two pages are where they were', async 
   expect(idsOf(await pages({ feature_key: feature, limit: 3 }))).toEqual(idsOf(sent));
 });
 
-test("another organisation's, and those of the other mode, are not there", async () => {
+test('/usage/events has none of another organisation or mode', async () => {
   const feature = await metered();
   const customer = await setting.customer({ external_customer_id: 'theirs' });
   await setting.track(customer, feature);
@@ -333,7 +333,7 @@ test("another organisation's, and those of the other mode, are not there", async
   }
 });
 
-test('what matches nothing is nothing, and two ids name one customer', async () => {
+test('/usage/events of a filter without events is empty, and two ids name one customer', async () => {
   const feature = await metered();
   const id = await setting.customer({ external_customer_id: 'both' });
   await setting.customer({ external_customer_id: 'another' });

@@ -51,7 +51,7 @@ const rowsOf = (bins: readonly Bin[]) =>
     events,
   ]);
 
-test('the largest group over the range is first, the rest last, an empty bin has one row', async () => {
+test('usage by group: the largest over the range first, the rest last, an empty bin has one row', async () => {
   const feature = await metered();
   await use(feature, [
     { value: 1, metadata: { region: 'eu' } },
@@ -71,7 +71,7 @@ test('the largest group over the range is first, the rest last, an empty bin has
   ]);
 });
 
-test('a value is a group as it was sent: 1 is not "1"', async () => {
+test('usage by group keeps a value as it was sent: 1 is not "1"', async () => {
   const feature = await metered({ aggregation: 'count' });
   const values = [1, '1', true, 'true', 'null', '', 1.5, 1e300];
   await use(
@@ -84,7 +84,7 @@ test('a value is a group as it was sent: 1 is not "1"', async () => {
   );
 });
 
-test('250 groups by name, and null for the rest', async () => {
+test('usage by group has 250 groups by name, and null for the rest', async () => {
   const feature = await metered();
   const uses = Array.from({ length: 260 }, (_, index) => ({
     value: index + 1,
@@ -101,7 +101,7 @@ test('250 groups by name, and null for the rest', async () => {
   expect(bins.find(({ group }) => group === 'user-9')).toBeUndefined();
 });
 
-test('of one customer, and cut at any instant', async () => {
+test('usage by group of one customer, cut at any instant', async () => {
   const feature = await metered();
   const [one = '', other = ''] = await times(2, () => setting.customer());
   const at = START + 61_234;
@@ -122,7 +122,7 @@ test('of one customer, and cut at any instant', async () => {
   expect((await binsOf(setting, asked)).map(({ value }) => value)).toEqual([110]);
 });
 
-test('random groups add up to the bins without groups', async () => {
+test('usage by random groups adds up to the bins without groups', async () => {
   const feature = await metered({ scale: 3 });
   const sent: Sent[] = [];
   await withSeed(async (random) => {
@@ -168,7 +168,7 @@ test('random groups add up to the bins without groups', async () => {
   });
 });
 
-test('hostile names and values', async () => {
+test('usage by group takes hostile names and values', async () => {
   const feature = await metered({ aggregation: 'count' });
   const names = [
     "'",
@@ -209,7 +209,7 @@ test('hostile names and values', async () => {
   }
 });
 
-test('more groups in bins than an answer may have are refused', async () => {
+test('usage by more groups in bins than an answer may have is refused', async () => {
   const feature = await metered();
   const customer = await setting.customer();
   const { id } = setting.server.organisation;
@@ -241,7 +241,7 @@ test('more groups in bins than an answer may have are refused', async () => {
   expect(days.reduce((sum, { events }) => sum + events, 0)).toBe(26_002);
 });
 
-test('CSV, safe in a spreadsheet', async () => {
+test('usage by group as CSV is safe in a spreadsheet', async () => {
   const feature = await metered();
   const customer = await setting.customer();
   const of = (group: unknown, value: number) => ({ value, metadata: { g: group } });

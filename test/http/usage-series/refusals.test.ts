@@ -52,7 +52,7 @@ test.each([
   [`feature_key=api&group_by=metadata.${'x'.repeat(100)}`, ['group_by']],
   ['feature_key=api&format=xml', ['format']],
   ['feature_key=api&limit=1', ['limit']],
-])('/usage?%s', async (query, path) => {
+])('/usage?%s is 400', async (query, path) => {
   expect(refusal(await get(`/usage?${query}`))).toEqual(invalidAt(path));
 });
 
@@ -61,24 +61,24 @@ test.each([
   ['feature_key=API'],
   [`feature_key=api&customer_id=${ID}`],
   ['feature_key=api&external_customer_id=nobody'],
-])('/usage?%s: no such thing', async (query) => {
+])('/usage?%s is 404', async (query) => {
   expect(refusal(await get(`/usage?${query}`))).toEqual(NOT_FOUND);
 });
 
-test('two ids of different customers', async () => {
+test('/usage by two ids of different customers is refused', async () => {
   await setting.customer({ external_customer_id: 'another' });
   const query = `feature_key=api&customer_id=${customer}&external_customer_id=`;
   expect(refusal(await get(`/usage?${query}another`))).toEqual(NOT_FOUND);
   expect((await get(`/usage?${query}mine`)).status).toBe(200);
 });
 
-test('1000 days are answered', async () => {
+test('/usage answers 1000 days', async () => {
   const query = 'feature_key=api&from=2020-01-01T00:00:00Z&to=2022-09-27T00:00:00Z';
   const { status, json } = await get(`/usage?${query}`);
   expect([status, json.data.length]).toEqual([200, 1000]);
 });
 
-test('the ends of time', async () => {
+test('/usage takes the first and last possible times', async () => {
   const last = 'from=9999-12-31T22:30:00Z&to=9999-12-31T23:59:59.999Z&bin=hour';
   const first = 'from=1970-01-01T00:00:00Z&to=1970-01-01T00:20:00.001Z&bin=hour';
   for (const range of [first, last]) {
@@ -111,7 +111,7 @@ test.each([
   ['customer_id=x', 'customer_id'],
   ['offset=1', 'offset'],
   ['format=csv', 'format'],
-])('/usage/events?%s', async (query, path) => {
+])('/usage/events?%s is 400', async (query, path) => {
   expect(refusal(await get(`/usage/events?${query}`))).toEqual(invalidAt([path]));
 });
 
@@ -119,12 +119,12 @@ test.each([
   cursor(`0 ${ID}`),
   cursor(`999999999999999 ${ID}`),
   cursor(`${Date.now()} ${ID.toUpperCase()}`),
-])('a place where nothing is: %s', async (place) => {
+])('/usage/events with the cursor %s, where nothing is, is empty', async (place) => {
   const { status, json } = await get(`/usage/events?cursor=${place}`);
   expect([status, json]).toEqual([200, { data: [], next_cursor: null }]);
 });
 
-test("another organisation's, and those of the other mode, are not there", async () => {
+test('usage of another organisation or mode is 404', async () => {
   const { other, organisation } = setting.server;
   for (const key of [other.testKey, organisation.liveKey]) {
     expect(refusal(await get('/usage?feature_key=api', key))).toEqual(NOT_FOUND);
@@ -141,7 +141,7 @@ test("another organisation's, and those of the other mode, are not there", async
   expect(json.data.every(({ events }: { events: number }) => events === 0)).toBe(true);
 });
 
-test('a key that reads may, one that meters may not', async () => {
+test('usage may be read by a key with the scope read, and not by one for metering', async () => {
   for (const [scope, status] of [
     ['read', 200],
     ['metering', 403],

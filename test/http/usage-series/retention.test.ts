@@ -72,7 +72,7 @@ async function expectCut(): Promise<void> {
   }
 }
 
-test('what is in the archive counts as before', async () => {
+test('archived usage counts as before', async () => {
   await untilFolded(setting.server.sql);
   await expectCut();
   await keep(41, null);
@@ -81,7 +81,7 @@ test('what is in the archive counts as before', async () => {
   await expectCut();
 });
 
-test('bins stay when their events are dropped; a cut quarter and groups are refused', async () => {
+test('usage in whole bins stays when its events are dropped; a cut quarter and groups are refused', async () => {
   expect(await keep(200, 1)).not.toEqual([]);
   expect(await setting.server.sql`select from transfers_archive`).toHaveLength(0);
   await expectWhole();
@@ -96,7 +96,7 @@ test('bins stay when their events are dropped; a cut quarter and groups are refu
   expect(events.json).toEqual({ data: [], next_cursor: null });
 });
 
-test('new usage beside it is told', async () => {
+test('new usage counts beside archived usage', async () => {
   const { json } = await setting.track(customer, 'api', { value: 2 });
   sent.push({ customer, feature: 'api', at: Date.parse(json.timestamp as string), value: 2000 });
   const asked = { ...whole, to: Date.now() + 60_001 };

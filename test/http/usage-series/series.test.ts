@@ -119,7 +119,7 @@ async function expectRandom(random: Random): Promise<void> {
   expectReckoned(await binsOf(setting, asked), sent, { asked, isCount: FEATURES[feature] });
 }
 
-test('random histories, read right after each call', async () => {
+test('usage of random histories is right when read after each call', async () => {
   await withSeed(async (random) => {
     for (let run = 0; run < 120; run += 1) {
       await random.pick([trackTwice, trackMany, ingestMany, refuseOne])(random);
@@ -128,14 +128,14 @@ test('random histories, read right after each call', async () => {
   });
 });
 
-test('the same when all is in bins', async () => {
+test('usage of random histories is the same when all is in bins', async () => {
   await untilFolded(setting.server.sql);
   await withSeed(async (random) => {
     for (let run = 0; run < 60; run += 1) await expectRandom(random);
   });
 });
 
-test('while many write, each answer has what was acknowledged before it', async () => {
+test('while many write, each answer of /usage has what was acknowledged before it', async () => {
   const customer = await setting.customer();
   const from = Date.now() - DAY;
   const asked = { feature: 'calls', customer, from, to: Date.now() + DAY, bin: 'month' };
@@ -167,7 +167,7 @@ test('while many write, each answer has what was acknowledged before it', async 
   );
 });
 
-test('exact_through is now, and without a range the last 30 days are told', async () => {
+test('exact_through of /usage is now, and without a range it has the last 30 days', async () => {
   const before = Date.now();
   const { status, json } = await setting.server.call('GET', '/usage?feature_key=tokens');
   expect(status).toBe(200);
@@ -181,7 +181,7 @@ test('exact_through is now, and without a range the last 30 days are told', asyn
 test.each([
   ['hour', 24],
   ['month', 12],
-])('by %s the last %d', async (bin, count) => {
+])('/usage by %s answers the last %d by default', async (bin, count) => {
   const query = `feature_key=tokens&bin=${bin}&timezone=Asia/Kolkata`;
   const { json } = await setting.server.call('GET', `/usage?${query}`);
   expect(json.data).toHaveLength(count);
@@ -191,7 +191,7 @@ test.each([
   expectReckoned(json.data, sent, { asked, isCount: false });
 });
 
-test('by the external id, and by both ids of one customer', async () => {
+test('/usage by the external id, and by both ids of one customer', async () => {
   const id = await setting.customer({ external_customer_id: 'mine/ä' });
   await setting.track(id, 'tokens', { value: 7 });
   sent.push({ customer: id, feature: 'tokens', at: Date.now(), value: 7000 });
@@ -205,7 +205,7 @@ test('by the external id, and by both ids of one customer', async () => {
   }
 });
 
-test('what has more than 15 digits is null, and whole as CSV', async () => {
+test('usage of more than 15 digits is null in JSON, and whole in CSV', async () => {
   await setting.meter('huge', { scale: 0 });
   const value = '999999999999999';
   for (const customer of await times(3, () => setting.customer())) {
@@ -235,7 +235,7 @@ test('usage that a test clock has moved is at the time of that clock', async () 
   expect(sumOf(sent, all, false).events).not.toBe(0);
 });
 
-test('while usage of before is still being counted, there is no answer', async () => {
+test('/usage has no answer while older usage is still being counted', async () => {
   const { sql } = setting.server;
   await sql`insert into usage_backfills (relation, page) values ('none', 0)`;
   const get = async (path: string) => (await setting.server.call('GET', path)).status;

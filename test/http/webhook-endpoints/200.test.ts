@@ -24,7 +24,7 @@ const patch = (id: string, body: object) =>
 const statusesOf = async (id: string) =>
   (await deliveriesOf(server, id)).map((delivery) => delivery['status']);
 
-test('PATCH changes what is named, and nothing else', async () => {
+test('PATCH of a webhook endpoint changes the named fields, and nothing else', async () => {
   const { secret: _secret, ...made } = await endpointOf(server, { description: 'Mine' });
   expect((await patch(made.id, {})).json).toEqual(made);
   const changed = await patch(made.id, {
@@ -44,7 +44,7 @@ test('PATCH changes what is named, and nothing else', async () => {
   expect((await server.call('GET', `/webhook-endpoints/${made.id}`)).json).toEqual(changed.json);
 });
 
-test('a disabled endpoint holds what comes; enabled, it is owed all of it at once, from the start', async () => {
+test('a disabled endpoint holds its deliveries; enabled, all of them are due at once', async () => {
   const { id } = await endpointOf(server, { event_types: ['customer.created'] });
   await anEvent(server);
   const [waiting] = await deliveriesOf(server, id);
@@ -69,7 +69,7 @@ test('a disabled endpoint holds what comes; enabled, it is owed all of it at onc
   expect(await unaccounted(server)).toEqual([]);
 });
 
-test('what is over stays over, and what a worker has it keeps', async () => {
+test('disabling an endpoint leaves finished deliveries, and those that a worker has', async () => {
   const { id } = await endpointOf(server, { event_types: ['customer.created'] });
   for (let i = 0; i < 3; i += 1) await anEvent(server);
   const [delivered, exhausted, flying] = await deliveriesOf(server, id);
@@ -83,7 +83,7 @@ test('what is over stays over, and what a worker has it keeps', async () => {
   expect(await deliveriesOf(server, id)).toEqual(before);
 });
 
-test('to enable it, also again, or to move it forgets how it failed', async () => {
+test('enabling an endpoint, also again, or changing its url forgets its failures', async () => {
   const { id } = await endpointOf(server);
   for (const body of [{ status: 'enabled' }, { url: 'https://hooks.example/moved' }]) {
     await server.sql`
@@ -103,7 +103,7 @@ test('to enable it, also again, or to move it forgets how it failed', async () =
   expect((await patch(id, { status: 'enabled' })).json.disabled_reason).toBeNull();
 });
 
-test('DELETE owes nothing more, keeps the history and the sum, and the next event is not owed', async () => {
+test('DELETE of an endpoint drops its deliveries, keeps the history, and new events are not owed', async () => {
   const { id } = await endpointOf(server, { event_types: ['customer.created'] });
   const stays = await endpointOf(server, { event_types: ['customer.created'] });
   for (let i = 0; i < 3; i += 1) await anEvent(server);
@@ -121,7 +121,7 @@ test('DELETE owes nothing more, keeps the history and the sum, and the next even
   expect(await unaccounted(server)).toEqual([]);
 });
 
-test('POST /rotate-secret: the new one is shown once, and the old one signs along for 24 hours', async () => {
+test('POST /rotate-secret shows the new secret once, and the old one signs too for 24 hours', async () => {
   const made = await endpointOf(server);
   const path = `/webhook-endpoints/${made.id.toUpperCase()}/rotate-secret`;
   const headers = { 'idempotency-key': 'rotate-1' };
@@ -150,7 +150,7 @@ test('POST /rotate-secret: the new one is shown once, and the old one signs alon
   expect(await stored()).toEqual([second.json.secret, first.json.secret]);
 });
 
-test('GET /deliveries lists what is owed, newest first, with every attempt, and filters', async () => {
+test('GET /deliveries lists newest first, with every attempt, and filters', async () => {
   const { id } = await endpointOf(server, {
     event_types: ['customer.created', 'customer.updated'],
   });

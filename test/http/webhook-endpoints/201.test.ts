@@ -17,7 +17,7 @@ const url = URL_OF_NOBODY;
 const create = (body: object, headers: Record<string, string> = {}) =>
   server.call('POST', '/webhook-endpoints', { body, headers });
 
-test('POST answers every field, and the secret', async () => {
+test('POST of a webhook endpoint answers every field, and the secret', async () => {
   const reply = await create({ url, event_types: ['*'], description: 'Mine', status: 'disabled' });
   expect(reply.status).toBe(201);
   expect(reply.json).toEqual({
@@ -34,7 +34,7 @@ test('POST answers every field, and the secret', async () => {
   });
 });
 
-test('omitted event_types are all that are written in any case; it is enabled', async () => {
+test('a webhook endpoint without event_types gets all that are always written, and is enabled', async () => {
   const { json } = await create({ url });
   const alerts = ['alert.triggered', 'alert.recovered'];
   const topUps = ['auto_topup.succeeded', 'auto_topup.failed'];
@@ -43,7 +43,7 @@ test('omitted event_types are all that are written in any case; it is enabled', 
   expect([json.status, json.description]).toEqual(['enabled', null]);
 });
 
-test('the secret is shown once, and stored so that only the key opens it', async () => {
+test("an endpoint's secret is shown once, and stored encrypted", async () => {
   const { json } = await create({ url });
   const { secret, ...shown } = json;
   for (const path of [`/webhook-endpoints/${json.id}`, '/webhook-endpoints?limit=200']) {
@@ -58,7 +58,7 @@ test('the secret is shown once, and stored so that only the key opens it', async
   expect(server.logged.join('\n')).not.toContain('whsec_');
 });
 
-test('a retry gets the first answer to the byte, and the secret is not kept in clear for it', async () => {
+test('POST of an endpoint again with its key replays to the byte; its secret is stored encrypted', async () => {
   const headers = { 'idempotency-key': 'endpoint-1' };
   const first = await create({ url }, headers);
   const again = await create({ url }, headers);
@@ -73,7 +73,7 @@ test('a retry gets the first answer to the byte, and the secret is not kept in c
   expect([other.status, other.json.error.type]).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('of several with one key at once, one makes an endpoint', async () => {
+test('of several POSTs of an endpoint with one key at once, one makes it', async () => {
   const headers = { 'idempotency-key': 'endpoint-2' };
   const body = { url, description: 'once' };
   await Promise.all(Array.from({ length: 8 }, () => create(body, headers)));
@@ -90,7 +90,7 @@ const URLS: [string, string][] = [
   ['this machine, by its address',     'http://127.0.0.1:4000/hook'],
 ];
 
-test.each(URLS)('%s is taken as it was sent', async (_what, address) => {
+test.each(URLS)('a webhook endpoint takes %s as it was sent', async (_what, address) => {
   const reply = await create({ url: address });
   expect([reply.status, reply.json.url]).toEqual([201, address]);
 });

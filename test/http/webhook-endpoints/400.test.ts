@@ -41,7 +41,7 @@ test.each(
   (['POST', 'PATCH'] as const).flatMap((method) =>
     BODIES.map(([what, body, at]) => [method, what, body, at] as const),
   ),
-)('%s with %s', async (method, _what, body, at) => {
+)('%s of a webhook endpoint with %s is 400', async (method, _what, body, at) => {
   const before =
     await server.sql`select * from webhook_endpoints where organisation_id = ${server.organisation.id}`;
   const path = method === 'POST' ? '/webhook-endpoints' : `/webhook-endpoints/${id}`;
@@ -54,19 +54,19 @@ test.each(
   ).toEqual(before);
 });
 
-test('POST without a url', async () => {
+test('POST of a webhook endpoint without a url is 400', async () => {
   const reply = await server.call('POST', '/webhook-endpoints', { body: {} });
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['url']]);
 });
 
-test('this machine, for a live key', async () => {
+test('a webhook endpoint at loopback is refused for a live key', async () => {
   const { liveKey: key } = server.organisation;
   const body = { url: 'http://localhost:4000/' };
   const reply = await server.call('POST', '/webhook-endpoints', { key, body });
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['url']]);
 });
 
-test('this machine, where that is not allowed', async () => {
+test('a webhook endpoint at loopback is refused where that is switched off', async () => {
   const strict = await startServer({ settings: { allowLoopbackUrls: false } });
   try {
     const body = { url: 'http://localhost:4000/' };
@@ -98,7 +98,7 @@ const ACTIONS: [string, string, object, string][] = [
   ['a misspelt dry_run',           'replay',  { ...DAY, dryRun: true },                     'dryRun'],
 ];
 
-test.each(ACTIONS)('with %s: %s', async (_what, action, body, at) => {
+test.each(ACTIONS)("an endpoint's action with %s is 400: %s", async (_what, action, body, at) => {
   const reply = await server.call('POST', `/webhook-endpoints/${id}/${action}`, { body });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
   expect(reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'))).toEqual([
@@ -116,7 +116,7 @@ const FILTERS: [string, string][] = [
   ['?type=payment.failed',    '/webhook-endpoints/ID/deliveries'],
 ];
 
-test.each(FILTERS)('GET with %s of %s', async (query, path) => {
+test.each(FILTERS)('GET with %s of %s is 400', async (query, path) => {
   const reply = await server.call('GET', `${path.replace('ID', id)}${query}`);
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
 });

@@ -27,7 +27,7 @@ const call = (method: string, path: string, body: object | undefined, key?: stri
     ...(key !== undefined && { key }),
   });
 
-test.each(ROUTES)('%s %s of an endpoint that is not there', async (method, suffix, body) => {
+test.each(ROUTES)('%s %s of an unknown webhook endpoint is 404', async (method, suffix, body) => {
   for (const id of ['01890000-0000-7000-8000-000000000000', 'mine', 'a%00', '%ff']) {
     const reply = await call(method, `/webhook-endpoints/${id}${suffix}`, body);
     expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
@@ -35,7 +35,7 @@ test.each(ROUTES)('%s %s of an endpoint that is not there', async (method, suffi
 });
 
 test.each(ROUTES)(
-  "%s %s of another's, of another mode, of the group",
+  '%s %s of a webhook endpoint of another organisation, mode or the group is 404',
   async (method, suffix, body) => {
     const mine = await endpointOf(server);
     const { json: shared } = await server.call('POST', '/partner/webhook-endpoints', {
@@ -54,14 +54,14 @@ test.each(ROUTES)(
   },
 );
 
-test.each(ROUTES)('%s %s of one that was deleted', async (method, suffix, body) => {
+test.each(ROUTES)('%s %s of a deleted webhook endpoint is 404', async (method, suffix, body) => {
   const { id } = await endpointOf(server);
   expect((await server.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
   const reply = await call(method, `/webhook-endpoints/${id}${suffix}`, body);
   expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
 });
 
-test("a list holds one's own, of one mode, and none that was deleted", async () => {
+test("a list of webhook endpoints has the organisation's, of one mode, and no deleted ones", async () => {
   const key = server.other.liveKey;
   const first = await endpointOf(server, {}, key);
   const gone = await endpointOf(server, {}, key);
@@ -74,7 +74,7 @@ test("a list holds one's own, of one mode, and none that was deleted", async () 
   expect(page.json.data.map(({ id }: { id: string }) => id)).toEqual([first.id]);
 });
 
-test("a group's key", async () => {
+test("a webhook endpoint is refused to a group's key", async () => {
   const { testKey: key } = server.group;
   for (const [method, suffix, body] of ROUTES) {
     const reply = await call(method, `/webhook-endpoints/x${suffix}`, body, key);

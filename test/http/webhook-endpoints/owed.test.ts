@@ -27,26 +27,29 @@ const STATES: [string, string, string, string][] = [
   ['deleted',    'delivered', 'no',                'delivered'],
 ];
 
-test.each(STATES)('%s, owed %s, flying %s: %s', async (endpoint, owed, flying, becomes) => {
-  const { id } = await endpointOf(server, { event_types: ['customer.created'] });
-  await anEvent(server);
-  const [row] = await deliveriesOf(server, id);
-  await server.sql`update deliveries set status = ${owed} where id = ${row!['id']}`;
-  if (flying === 'yes') await takenByWorker(server, row!['id']);
-  await server.sql`
+test.each(STATES)(
+  'a delivery of an endpoint that is %s, owed %s, being sent %s, becomes %s',
+  async (endpoint, owed, flying, becomes) => {
+    const { id } = await endpointOf(server, { event_types: ['customer.created'] });
+    await anEvent(server);
+    const [row] = await deliveriesOf(server, id);
+    await server.sql`update deliveries set status = ${owed} where id = ${row!['id']}`;
+    if (flying === 'yes') await takenByWorker(server, row!['id']);
+    await server.sql`
     update webhook_endpoints set status = ${endpoint === 'enabled' ? 'enabled' : 'disabled'},
       deleted_at = ${endpoint === 'deleted' ? new Date() : null}
     where id = ${id}`;
-  const due = await hearDue(server);
-  expect(await reconcileDeliveries(server.sql, { now })).toBe(false);
-  const [after] = await deliveriesOf(server, id);
-  expect(after!['status']).toBe(becomes);
-  expect(await due.told()).toEqual(owed === 'held' && becomes === 'pending' ? [id] : []);
-  await due.stop();
-  expect(await unaccounted(server)).toEqual([]);
-});
+    const due = await hearDue(server);
+    expect(await reconcileDeliveries(server.sql, { now })).toBe(false);
+    const [after] = await deliveriesOf(server, id);
+    expect(after!['status']).toBe(becomes);
+    expect(await due.told()).toEqual(owed === 'held' && becomes === 'pending' ? [id] : []);
+    await due.stop();
+    expect(await unaccounted(server)).toEqual([]);
+  },
+);
 
-test('of very many it does a batch, and says that there may be more', async () => {
+test('of very many owed deliveries one batch is changed, and it says that there may be more', async () => {
   const { id } = await endpointOf(server, { status: 'disabled' });
   await server.sql`
     insert into deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)

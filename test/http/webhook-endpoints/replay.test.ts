@@ -28,7 +28,7 @@ const due = async (id: string) =>
     (row) => row['status'] === 'pending' && row['worker'] === null && row['nextAt'] <= new Date(),
   );
 
-test('what was sent is sent again, each with a schedule of its own, and the workers are told', async () => {
+test('a replay sends past events again, each with a schedule of its own, and wakes the workers', async () => {
   const { id } = await endpointOf(server);
   for (let i = 0; i < 3; i += 1) await anEvent(server);
   const [first, second] = await deliveriesOf(server, id);
@@ -46,7 +46,7 @@ test('what was sent is sent again, each with a schedule of its own, and the work
   expect(await unaccounted(server)).toEqual([]);
 });
 
-test('what it never was owed it gets too: of before its time, and of types that it does not hear', async () => {
+test('a replay sends events the endpoint never got: from before it, and of types it is not subscribed to', async () => {
   await anEvent(server);
   const { id } = await endpointOf(server, { event_types: ['tag.created'] });
   await anEvent(server);
@@ -61,7 +61,7 @@ test('what it never was owed it gets too: of before its time, and of types that 
   expect(owed.every((row) => row['owed'] >= 1)).toBe(true);
 });
 
-test('the range begins with since and ends before until', async () => {
+test("a replay's range begins with since and ends before until", async () => {
   const { id } = await endpointOf(server);
   const events = [await anEvent(server), await anEvent(server), await anEvent(server)];
   for (const [day, event] of events.entries()) {
@@ -73,7 +73,7 @@ test('the range begins with since and ends before until', async () => {
   expect((await due(id)).map((row) => row['event'])).toEqual([events[1]]);
 });
 
-test('dry_run counts the same and changes nothing', async () => {
+test('a replay with dry_run counts the same and changes nothing', async () => {
   const { id } = await endpointOf(server);
   await anEvent(server);
   const [row] = await deliveriesOf(server, id);
@@ -83,7 +83,7 @@ test('dry_run counts the same and changes nothing', async () => {
   expect(await deliveriesOf(server, id)).toEqual(before);
 });
 
-test('what a worker is sending is left to it and not counted', async () => {
+test('a replay leaves what a worker is sending to it, and does not count that', async () => {
   const { id } = await endpointOf(server);
   for (let i = 0; i < 2; i += 1) await anEvent(server);
   const [flying] = await deliveriesOf(server, id);
@@ -94,7 +94,7 @@ test('what a worker is sending is left to it and not counted', async () => {
   expect((await deliveriesOf(server, id))[0]).toEqual(before);
 });
 
-test("samples, other modes' and other organisations' events are never replayed", async () => {
+test('a replay has no samples and no events of other modes or organisations', async () => {
   const { id } = await endpointOf(server);
   await server.call('POST', `/webhook-endpoints/${id}/test`);
   await anEvent(server, server.organisation.liveKey);
@@ -102,7 +102,7 @@ test("samples, other modes' and other organisations' events are never replayed",
   expect((await replay(id, { ...ALL, types: ['*'] })).json).toEqual({ count: 0 });
 });
 
-test('one replay at a time or two at once: every event is owed once to each endpoint', async () => {
+test('replays one by one or two at once make one delivery of every event for each endpoint', async () => {
   for (let i = 0; i < 20; i += 1) await anEvent(server);
   const types = ['customer.created'];
   const endpoints = await Promise.all([
@@ -130,7 +130,7 @@ test('one replay at a time or two at once: every event is owed once to each endp
   expect(await unaccounted(server)).toEqual([]);
 });
 
-test('with one key it is done once', async () => {
+test('a replay again with its key is done once', async () => {
   const { id } = await endpointOf(server);
   await anEvent(server);
   const headers = { 'idempotency-key': 'replay-1' };
@@ -143,10 +143,13 @@ test('with one key it is done once', async () => {
   expect((await replay(id, { ...ALL, dry_run: true }, headers)).status).toBe(422);
 });
 
-test.each([[false], [true]])('not to a disabled endpoint, dry_run %p', async (dryRun) => {
-  const { id } = await endpointOf(server, { status: 'disabled' });
-  await anEvent(server);
-  const reply = await replay(id, { ...ALL, dry_run: dryRun });
-  expect([reply.status, reply.json.error.type]).toEqual([409, 'invalid_state']);
-  expect(await deliveriesOf(server, id)).toMatchObject([{ status: 'held' }]);
-});
+test.each([[false], [true]])(
+  'a replay to a disabled endpoint is refused, dry_run %p',
+  async (dryRun) => {
+    const { id } = await endpointOf(server, { status: 'disabled' });
+    await anEvent(server);
+    const reply = await replay(id, { ...ALL, dry_run: dryRun });
+    expect([reply.status, reply.json.error.type]).toEqual([409, 'invalid_state']);
+    expect(await deliveriesOf(server, id)).toMatchObject([{ status: 'held' }]);
+  },
+);

@@ -15,38 +15,41 @@ afterAll(() => server.stop());
 const send = (id: string, body?: object, headers: Record<string, string> = {}) =>
   server.call('POST', `/webhook-endpoints/${id}/test`, { headers, ...(body && { body }) });
 
-test.each(EVENT_TYPES.map((type) => [type]))('a sample of %s', async (type) => {
-  const { id } = await endpointOf(server, { event_types: ['tag.deleted'] });
-  const reply = await send(id, { type });
-  expect(reply.status).toBe(200);
-  expect(reply.json).toEqual({
-    id: expect.any(String),
-    event_id: expect.any(String),
-    event_type: type,
-    endpoint_id: id,
-    status: 'pending',
-    attempts: [],
-    next_attempt_at: expect.any(String),
-  });
-  const fits = validator(EVENT_ENVELOPES[type].schema);
-  const { json: event } = await server.call('GET', `/events/${reply.json.event_id}`);
-  expect(event).toMatchObject({ id: reply.json.event_id, type });
-  expect(event.data).toMatchObject({
-    test: true,
-    id: event.id,
-    eventType: type,
-    organizationId: server.organisation.id,
-    mode: 'test',
-    sequence: 1,
-  });
-  expect(issuesOf(fits, event)).toEqual([]);
-  // No stored object has the ids of a sample.
-  const { objectId, accountId } = event.data;
-  const known = await server.sql`select 1 from customers where id in (${objectId}, ${accountId})`;
-  expect(known).toHaveLength(0);
-});
+test.each(EVENT_TYPES.map((type) => [type]))(
+  'a sample of %s is sent to the endpoint',
+  async (type) => {
+    const { id } = await endpointOf(server, { event_types: ['tag.deleted'] });
+    const reply = await send(id, { type });
+    expect(reply.status).toBe(200);
+    expect(reply.json).toEqual({
+      id: expect.any(String),
+      event_id: expect.any(String),
+      event_type: type,
+      endpoint_id: id,
+      status: 'pending',
+      attempts: [],
+      next_attempt_at: expect.any(String),
+    });
+    const fits = validator(EVENT_ENVELOPES[type].schema);
+    const { json: event } = await server.call('GET', `/events/${reply.json.event_id}`);
+    expect(event).toMatchObject({ id: reply.json.event_id, type });
+    expect(event.data).toMatchObject({
+      test: true,
+      id: event.id,
+      eventType: type,
+      organizationId: server.organisation.id,
+      mode: 'test',
+      sequence: 1,
+    });
+    expect(issuesOf(fits, event)).toEqual([]);
+    // No stored object has the ids of a sample.
+    const { objectId, accountId } = event.data;
+    const known = await server.sql`select 1 from customers where id in (${objectId}, ${accountId})`;
+    expect(known).toHaveLength(0);
+  },
+);
 
-test('no other endpoint gets it, it is in no list, and the books stay right', async () => {
+test('a sample goes to no other endpoint and is in no list, and the books balance', async () => {
   const mine = await endpointOf(server, { event_types: ['*'] });
   const others = [
     (await endpointOf(server, { event_types: ['*'] })).id,
@@ -71,13 +74,13 @@ test('no other endpoint gets it, it is in no list, and the books stay right', as
   expect(await audit(server.sql)).toEqual([]);
 });
 
-test('without a type it is the first that the endpoint subscribes to', async () => {
+test('a sample without a type is of the first type that the endpoint subscribes to', async () => {
   const { id } = await endpointOf(server, { event_types: ['invoice.updated', 'tag.created'] });
   expect((await send(id)).json.event_type).toBe('invoice.updated');
   expect((await send(id, {})).json.event_type).toBe('invoice.updated');
 });
 
-test('it does not wait for the pause of an endpoint that fails, and the workers are told', async () => {
+test('a sample does not wait for a paused endpoint, and wakes the workers', async () => {
   const { id } = await endpointOf(server);
   await server.sql`update webhook_endpoints set paused_until = now() + interval '1 hour' where id = ${id}`;
   const due = await hearDue(server);
@@ -88,7 +91,7 @@ test('it does not wait for the pause of an endpoint that fails, and the workers 
   expect(row).toEqual({ paused_until: null });
 });
 
-test('with one key it is sent once, and refused for another endpoint', async () => {
+test('a sample again with its key is sent once, and refused for another endpoint', async () => {
   const { id } = await endpointOf(server);
   const other = await endpointOf(server);
   const headers = { 'idempotency-key': 'sample-1' };
@@ -99,7 +102,7 @@ test('with one key it is sent once, and refused for another endpoint', async () 
   expect((await send(other.id, {}, headers)).status).toBe(422);
 });
 
-test('to a disabled endpoint nothing is sent', async () => {
+test('a sample is not sent to a disabled endpoint', async () => {
   const { id } = await endpointOf(server, { status: 'disabled' });
   const reply = await send(id);
   expect([reply.status, reply.json.error.type]).toEqual([409, 'invalid_state']);

@@ -42,7 +42,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const untilAll = (id: string, status: string) =>
   until(async () => (await deliveriesOf(server, id)).every((row) => row['status'] === status));
 
-test('a sample arrives, marked, and is delivered', async () => {
+test('a sample arrives, is marked as one, and is delivered', async () => {
   const { id } = await endpointOf(server, { url, event_types: ['tag.created'] });
   const { json } = await server.call('POST', `/webhook-endpoints/${id}/test`, {
     body: { type: 'payment.refunded' },
@@ -54,7 +54,7 @@ test('a sample arrives, marked, and is delivered', async () => {
   expect(delivery.attempts).toMatchObject([{ status_code: 200, error: null }]);
 });
 
-test('a replay sends exactly as many as it says, and a retry one', async () => {
+test('a replay sends exactly as many deliveries as it says, and a retry one', async () => {
   const before = [await anEvent(server), await anEvent(server)];
   const { id } = await endpointOf(server, { url, event_types: ['customer.created'] });
   const after = [await anEvent(server), await anEvent(server), await anEvent(server)];
@@ -76,7 +76,7 @@ test('a replay sends exactly as many as it says, and a retry one', async () => {
   await server.call('DELETE', `/webhook-endpoints/${id}`);
 });
 
-test('what was held while it was disabled arrives when it is enabled', async () => {
+test('deliveries held while an endpoint was disabled arrive when it is enabled', async () => {
   const { id } = await endpointOf(server, {
     url,
     event_types: ['customer.created'],
@@ -90,7 +90,7 @@ test('what was held while it was disabled arrives when it is enabled', async () 
   await server.call('DELETE', `/webhook-endpoints/${id}`);
 });
 
-test('one that answers 410 is disabled, holds what comes, and starts again when it is enabled', async () => {
+test('an endpoint that answers 410 is disabled, holds deliveries, and resumes when enabled', async () => {
   const { id } = await endpointOf(server, { url, event_types: ['customer.created'] });
   answer = 410;
   await anEvent(server);

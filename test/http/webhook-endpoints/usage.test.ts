@@ -29,7 +29,7 @@ async function told(key: string): Promise<number> {
   ).length;
 }
 
-test('as its endpoints come, change and go, in its own mode', async () => {
+test('usage events are written as endpoints for them come, change and go, in their own mode', async () => {
   const { testKey, liveKey } = server.other;
   expect(await told(testKey)).toBe(0);
   const plain = await endpointOf(server, {}, testKey);
@@ -60,7 +60,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await setImmediate();
 }
 
-test("a group's endpoint hears of every practice, also of one that joins later, in every process", async () => {
+test("a group's endpoint gets usage of every member, also of one that joins later, in every process", async () => {
   const elsewhere = await asAnotherProcess();
   const scopeOf = (organisationId: string) => ({ organisationId, mode: 'live' as const });
   const practice = scopeOf(server.organisation.id);
@@ -81,7 +81,7 @@ test("a group's endpoint hears of every practice, also of one that joins later, 
   await until(() => !elsewhere.wants(practice, 'usage.recorded'));
 });
 
-test('while changes elsewhere are not heard, everyone may have subscribed', async () => {
+test('while endpoint changes elsewhere are not heard, usage events are written for everyone', async () => {
   const elsewhere = await asAnotherProcess();
   const nobody = { organisationId: server.other.id, mode: 'live' as const };
   expect(elsewhere.wants(nobody, 'usage.recorded')).toBe(false);

@@ -12,7 +12,7 @@ afterAll(() => setting.stop());
 const rowsOf = async (path: string): Promise<Fields[]> =>
   (await setting.server.call('GET', path)).json.data as Fields[];
 
-test('a customer without grants has no rows; a row is there from the grant on', async () => {
+test('GET /balances has no rows without grants, and a row from the first grant on', async () => {
   const customer = await setting.customer();
   expect(await rowsOf(`/customers/${customer}/balances`)).toEqual([]);
   await setting.grant(customer, 'seats');
@@ -21,7 +21,7 @@ test('a customer without grants has no rows; a row is there from the grant on', 
   expect(rows.map((row) => row['feature_key'])).toEqual(['api', 'seats']);
 });
 
-test('a row with all that is in it, and its parts in burn order', async () => {
+test('GET /balances answers a row with every field, and its parts in burn order', async () => {
   const customer = await setting.customer({ external_customer_id: 'a/b 客' });
   const second = await setting.grant(customer, 'api', { amount: 2.5 });
   const first = await setting.grant(customer, 'api', { priority: 1, overage_allowed: true });
@@ -66,17 +66,20 @@ const NUMBERS: [string, Fields[], number, Fields, (number | null)[]][] = [
   ['used up, then more',    [{}, {}],                10,  { balance: 10, limit: 20, consumed: 10, overage: 0 },                 [0, 10]],
 ];
 
-test.each(NUMBERS)('%s', async (_what, grants, used, numbers, parts) => {
-  const customer = await setting.customer();
-  for (const fields of grants) await setting.grant(customer, 'api', fields);
-  await setting.track(customer, 'api', { value: used });
-  const row = await setting.balance(customer, 'api');
-  expect(row).toMatchObject(numbers);
-  const breakdown = row?.['breakdown'] as { remaining: number | null }[];
-  expect(breakdown.map(({ remaining }) => remaining)).toEqual(parts);
-});
+test.each(NUMBERS)(
+  'GET /balances has the numbers of %s',
+  async (_what, grants, used, numbers, parts) => {
+    const customer = await setting.customer();
+    for (const fields of grants) await setting.grant(customer, 'api', fields);
+    await setting.track(customer, 'api', { value: used });
+    const row = await setting.balance(customer, 'api');
+    expect(row).toMatchObject(numbers);
+    const breakdown = row?.['breakdown'] as { remaining: number | null }[];
+    expect(breakdown.map(({ remaining }) => remaining)).toEqual(parts);
+  },
+);
 
-test('?feature_key= gives that row alone, and none for one that is not there', async () => {
+test('GET /balances?feature_key= answers that row alone, and none for an unknown feature', async () => {
   const customer = await setting.customer();
   await setting.grant(customer, 'api');
   await setting.grant(customer, 'seats');
@@ -93,13 +96,13 @@ const QUERIES: [string, string][] = [
   [`feature_key=${'x'.repeat(65)}`,   'feature_key'],
 ];
 
-test.each(QUERIES)('?%s is 400', async (query, at) => {
+test.each(QUERIES)('GET /balances?%s is 400', async (query, at) => {
   const customer = await setting.customer();
   const reply = await setting.server.call('GET', `/customers/${customer}/balances?${query}`);
   expect(refusal(reply)).toEqual(invalidAt([at]));
 });
 
-test('the row of a meter that was deleted is gone; its history stays', async () => {
+test('GET /balances has no row of a deleted meter, whose usage history stays', async () => {
   await setting.meter('doomed');
   const customer = await setting.customer();
   const grant = await setting.grant(customer, 'doomed');

@@ -14,7 +14,7 @@ afterAll(() => setting.stop());
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 
-test('answers each question in its place, as /check would, and what it cannot answer with the error', async () => {
+test('POST /check/batch answers each check in its place as /check does, or with its error', async () => {
   const checks = [
     { feature_key: 'api', customer_id: customer, value: 4 },
     { feature_key: 'nothing', customer_id: customer },
@@ -49,13 +49,13 @@ test('answers each question in its place, as /check would, and what it cannot an
   ]);
 });
 
-test('500 questions are answered', async () => {
+test('POST /check/batch answers 500 checks', async () => {
   const checks = Array.from({ length: 500 }, () => ({ feature_key: 'api', customer_id: customer }));
   const { status, json } = await setting.post('/check/batch', { checks });
   expect([status, json.results.length]).toEqual([200, 500]);
 });
 
-test("another organisation's and mode's customers are not found", async () => {
+test('POST /check/batch does not find customers of another organisation or mode', async () => {
   const checks = [{ feature_key: 'api', customer_id: customer }];
   const { organisation, other } = setting.server;
   for (const key of [organisation.liveKey, other.testKey]) {
@@ -85,7 +85,7 @@ const BAD: [string, unknown, string[]][] = [
   ['no feature',                   { external_customer_id: 'mine' },  ['feature_key']],
 ];
 
-test.each(BAD)('refuses by itself %s', async (_what, bad, path) => {
+test.each(BAD)('POST /check/batch refuses an item alone: %s', async (_what, bad, path) => {
   const { status, json } = await setting.post('/check/batch', { checks: [one, bad, one] });
   expect(status).toBe(200);
   const [first, { error }, last] = json.results;
@@ -93,19 +93,19 @@ test.each(BAD)('refuses by itself %s', async (_what, bad, path) => {
   expect([error.type, error.issues[0].path]).toEqual(['invalid_request', path]);
 });
 
-test('500 bad questions are listed with few issues each', async () => {
+test('POST /check/batch of 500 invalid items lists them all, with few issues each', async () => {
   const bad = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x${index}`, 1]));
   const { json } = await setting.post('/check/batch', { checks: Array(500).fill(bad) });
   expect(json.results).toHaveLength(500);
   for (const { error } of json.results) expect(error.issues).toHaveLength(5);
 });
 
-test('null in a field that may be left out is the field left out', async () => {
+test('POST /check/batch takes null for an optional field as left out', async () => {
   const { json } = await setting.post('/check/batch', { checks: [{ ...one, value: null }, one] });
   expect(json.results[0]).toEqual(json.results[1]);
 });
 
-test.each(REFUSED)('refuses the whole with %s', async (_what, body, at) => {
+test.each(REFUSED)('POST /check/batch refuses the whole call with %s', async (_what, body, at) => {
   const reply = await setting.withoutTrace(() => setting.post('/check/batch', body));
   expect(refusal(reply)).toEqual(invalidAt(at));
 });

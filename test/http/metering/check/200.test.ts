@@ -42,26 +42,29 @@ const ANSWERS: [string, Fields[], number, unknown, boolean, string, (number | nu
   ['an allowance',               [{ reset_interval: 'month' }],                  4,     6,           true,  'ok',                    [6,     10,   4,    6]],
 ];
 
-test.each(ANSWERS)('%s', async (_what, grants, used, value, allowed, reason, numbers) => {
-  const customer = await customerWith(grants, used);
-  const { status, json } = await setting.check(
-    customer,
-    'api',
-    value === undefined ? {} : { value },
-  );
-  expect(status).toBe(200);
-  expect([json.allowed, json.reason]).toEqual([allowed, reason]);
-  expect([json.balance, json.limit, json.consumed, json.remaining]).toEqual(numbers);
-  expect(json).toMatchObject({
-    feature_key: 'api',
-    requested: value === undefined ? 1 : Math.abs(Number(value)),
-    unlimited: numbers[1] === null,
-    overage_allowed: grants.some((grant) => grant['overage_allowed'] === true),
-    reserved: 0,
-  });
-});
+test.each(ANSWERS)(
+  'POST /check: %s',
+  async (_what, grants, used, value, allowed, reason, numbers) => {
+    const customer = await customerWith(grants, used);
+    const { status, json } = await setting.check(
+      customer,
+      'api',
+      value === undefined ? {} : { value },
+    );
+    expect(status).toBe(200);
+    expect([json.allowed, json.reason]).toEqual([allowed, reason]);
+    expect([json.balance, json.limit, json.consumed, json.remaining]).toEqual(numbers);
+    expect(json).toMatchObject({
+      feature_key: 'api',
+      requested: value === undefined ? 1 : Math.abs(Number(value)),
+      unlimited: numbers[1] === null,
+      overage_allowed: grants.some((grant) => grant['overage_allowed'] === true),
+      reserved: 0,
+    });
+  },
+);
 
-test('expired: all it ever had has run out of time', async () => {
+test('POST /check is denied as expired once every grant has ended', async () => {
   const customer = await customerWith([{ expires_at: soon(1500) }], 0);
   await until('it has expired', async () => {
     const { json } = await setting.check(customer, 'api');
@@ -69,7 +72,7 @@ test('expired: all it ever had has run out of time', async () => {
   });
 });
 
-test('the answer has exactly the documented fields', async () => {
+test('POST /check answers exactly the documented fields', async () => {
   const customer = await customerWith([{ reset_interval: 'day' }], 0);
   const { json } = await setting.check(customer, 'api');
   expect(Object.keys(json).sort()).toEqual(
@@ -83,12 +86,12 @@ test('the answer has exactly the documented fields', async () => {
   expect(json.period_start).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('a question writes nothing', async () => {
+test('POST /check without consume writes nothing', async () => {
   const customer = await customerWith([{}], 4);
   await setting.withoutTrace(() => setting.check(customer, 'api', { value: 3 }));
 });
 
-test('by external_customer_id, of any script, and by the id in capitals', async () => {
+test('POST /check takes external_customer_id in any script, and the id in capitals', async () => {
   const name = 'Ünïcode 客户 😀 "quoted" \\ {},NULL';
   const customer = await setting.customer({ external_customer_id: name });
   await setting.grant(customer, 'api');
@@ -97,7 +100,7 @@ test('by external_customer_id, of any script, and by the id in capitals', async 
   expect((await setting.check(customer.toUpperCase(), 'api')).json.balance).toBe(10);
 });
 
-test('what was acknowledged is in the next answer', async () => {
+test('POST /check counts all usage that was acknowledged before it', async () => {
   const customer = await customerWith([{}], 0);
   for (let i = 1; i <= 10; i += 1) {
     await setting.track(customer, 'api');
@@ -105,7 +108,7 @@ test('what was acknowledged is in the next answer', async () => {
   }
 });
 
-test('consume records the value where it is allowed, and the answer is what is left', async () => {
+test('POST /check with consume records the value where allowed, and answers the rest', async () => {
   const customer = await customerWith([{}], 0);
   const allowed = await setting.check(customer, 'api', { value: 7, consume: true });
   expect(allowed.json).toMatchObject({ allowed: true, reason: 'ok', consumed: 7, balance: 3 });
@@ -122,7 +125,7 @@ test('consume records the value where it is allowed, and the answer is what is l
   });
 });
 
-test('consume: false is a question', async () => {
+test('POST /check with consume: false records nothing', async () => {
   const customer = await customerWith([{}], 0);
   await setting.withoutTrace(() => setting.check(customer, 'api', { consume: false }));
 });
@@ -133,22 +136,25 @@ const KEYS: [string, (key: string) => [Fields, { headers?: Record<string, string
   ['the header',       (key) => [{}, { headers: { 'idempotency-key': key } }]],
 ];
 
-test.each(KEYS)('consume with %s counts once and answers the same bytes', async (_what, by) => {
-  const customer = await customerWith([{ overage_allowed: true }], 0);
-  const [fields, call] = by(`once ${customer}`);
-  const consume = () =>
-    setting.check(customer, 'api', { value: 7, consume: true, ...fields }, call);
-  const first = await consume();
-  await setting.track(customer, 'api', { value: 1 });
-  await setting.grant(customer, 'api', { reset_interval: 'hour' });
-  const again = await consume();
-  expect(again.text).toBe(first.text);
-  expect(again.headers.get('idempotency-replayed')).toBe('true');
-  expect(first.headers.get('idempotency-replayed')).toBeNull();
-});
+test.each(KEYS)(
+  'POST /check with consume and %s counts once and answers the same bytes',
+  async (_what, by) => {
+    const customer = await customerWith([{ overage_allowed: true }], 0);
+    const [fields, call] = by(`once ${customer}`);
+    const consume = () =>
+      setting.check(customer, 'api', { value: 7, consume: true, ...fields }, call);
+    const first = await consume();
+    await setting.track(customer, 'api', { value: 1 });
+    await setting.grant(customer, 'api', { reset_interval: 'hour' });
+    const again = await consume();
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+  },
+);
 
 test.each(KEYS)(
-  'a denied consume with %s stays denied, whatever was granted since',
+  'a denied POST /check with consume and %s stays denied, whatever was granted since',
   async (_what, by) => {
     const customer = await customerWith([], 0);
     const [fields, call] = by(`denied ${customer}`);
@@ -166,7 +172,7 @@ test.each(KEYS)(
   },
 );
 
-test('consume with a key of another request is 422', async () => {
+test('POST /check with consume and the key of another request is 422', async () => {
   const customer = await customerWith([{}], 0);
   const key = `other ${customer}`;
   const fields = { consume: true, idempotency_key: key };

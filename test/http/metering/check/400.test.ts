@@ -16,13 +16,13 @@ afterAll(() => setting.stop());
 const CUSTOMER = 'CUSTOMER';
 const BODIES = malformedBodies({ feature_key: 'feature', customer_id: CUSTOMER });
 
-test.each(BODIES)('%s', async (_what, raw, ...at) => {
+test.each(BODIES)('POST /check with %s is 400', async (_what, raw, ...at) => {
   const call = { raw: raw.replace(CUSTOMER, customer) };
   const reply = await setting.withoutTrace(() => setting.server.call('POST', '/check', call));
   expect(refusal(reply)).toEqual(invalidAt(...at));
 });
 
-test.each(BODIES)('consume, %s', async (_what, raw, ...at) => {
+test.each(BODIES)('POST /check with consume and %s is 400', async (_what, raw, ...at) => {
   const consuming = raw.replace(/}$/, ',"consume":true}').replace('{,', '{');
   const call = { raw: consuming.replace(CUSTOMER, customer) };
   const reply = await setting.withoutTrace(() => setting.server.call('POST', '/check', call));
@@ -42,18 +42,18 @@ const FIELDS: [string, Fields, string[]][] = [
   ['consume of unique values',            { consume: true, feature_key: 'people' },         ['consume']],
 ];
 
-test.each(FIELDS)('%s', async (_what, fields, at) => {
+test.each(FIELDS)('POST /check with the field %s is refused', async (_what, fields, at) => {
   const reply = await setting.withoutTrace(() => setting.check(customer, 'feature', fields));
   expect(refusal(reply)).toEqual(invalidAt(at));
 });
 
-test.each(BAD_KEYS)('%s', async (_what, key) => {
+test.each(BAD_KEYS)('POST /check with the idempotency_key %s is 400', async (_what, key) => {
   const fields = { consume: true, idempotency_key: key };
   const reply = await setting.withoutTrace(() => setting.check(customer, 'feature', fields));
   expect(refusal(reply)).toEqual(invalidAt(['idempotency_key']));
 });
 
-test('what would take the total out of range', async () => {
+test('POST /check that would take the total out of range is refused', async () => {
   await setting.meter('vast');
   await setting.grant(customer, 'vast', { unlimited: true });
   await setting.track(customer, 'vast', { value: '999999999.999999' });

@@ -38,7 +38,7 @@ const reserve = async (feature: string, amount: number, fields: Fields = {}) => 
   return setting.post('/reservations', body);
 };
 
-test('own units first, then credits, in one answer', async () => {
+test('a feature uses its own grants first, then credits, in one answer', async () => {
   await setting.grant(customer, 'tokens', { amount: 100 });
   await setting.grant(customer, 'credits', { amount: 1 });
   expect(await check('tokens', { value: 100 })).toEqual([true, 'ok', [tokens(100)]]);
@@ -55,14 +55,14 @@ test('own units first, then credits, in one answer', async () => {
   expect(await check('images')).toEqual([false, 'insufficient_balance', []]);
 });
 
-test('a customer without a pool has what it had', async () => {
+test('a customer without a credit pool has the balance it had', async () => {
   expect(await check('tokens')).toEqual([false, 'not_entitled', []]);
   await setting.grant(customer, 'tokens', { amount: 5 });
   expect(await check('tokens', { value: 5 })).toEqual([true, 'ok', [tokens(5)]]);
   expect(await check('tokens', { value: 6 })).toEqual([false, 'insufficient_balance', []]);
 });
 
-test('what was used before the pool was granted is its debt', async () => {
+test("usage before a credit pool was granted is the pool's debt", async () => {
   await setting.track(customer, 'tokens', { value: 1000 });
   await setting.track(customer, 'images');
   await setting.grant(customer, 'credits', { amount: 10 });
@@ -81,7 +81,7 @@ test('what was used before the pool was granted is its debt', async () => {
   ]);
 });
 
-test('consume draws what check says, and its answer again', async () => {
+test('POST /check with consume draws the credits it says, and replays its answer', async () => {
   await setting.grant(customer, 'tokens', { amount: 1 });
   await setting.grant(customer, 'credits', { amount: 1 });
   const body = { value: 401, consume: true, idempotency_key: 'once' };
@@ -102,7 +102,7 @@ test('consume draws what check says, and its answer again', async () => {
   ]);
 });
 
-test('a reservation holds both, and a commit draws both', async () => {
+test('a reservation holds own units and credits, and its commit draws both', async () => {
   await setting.grant(customer, 'tokens', { amount: 100 });
   await setting.grant(customer, 'credits', { amount: 1 });
   const held = await reserve('tokens', 300);
@@ -136,7 +136,7 @@ test('a reservation holds both, and a commit draws both', async () => {
   ).toMatchObject({ allowed: true, paid_by: [credits(0.02)], reservation: { amount: 10 } });
 });
 
-test('more credits than any meter holds are never enough', async () => {
+test('a check that costs more credits than any meter holds is denied', async () => {
   await setting.grant(customer, 'credits', { unlimited: true });
   const all = { value: 2_000_000_000 };
   expect(await check('tokens', { value: 10 })).toEqual([true, 'unlimited', [credits(0.02)]]);
@@ -148,14 +148,14 @@ test('more credits than any meter holds are never enough', async () => {
   expect(refused.map(({ status }) => status)).toEqual([400, 400]);
 });
 
-test('direct use of a pool works, and is all that is held of it afterwards', async () => {
+test('direct usage of a credit pool works, and leaves its members the rest', async () => {
   await setting.grant(customer, 'credits', { amount: 2 });
   expect((await setting.track(customer, 'credits', { value: 0.5 })).status).toBe(200);
   expect(await check('images')).toEqual([false, 'insufficient_balance', []]);
   expect(await check('tokens', { value: 750 })).toEqual([true, 'ok', [credits(1.5)]]);
 });
 
-test('at once: no credit is spent twice', async () => {
+test('no credit is spent twice by calls at once', async () => {
   await setting.grant(customer, 'credits', { amount: 100 });
   const replies = await times(60, (index) =>
     index % 2 === 0
@@ -167,7 +167,7 @@ test('at once: no credit is spent twice', async () => {
   expect(await seen('credits')).toMatchObject([[100, expect.anything(), expect.anything(), 0]]);
 });
 
-test('a late event and usage over time', async () => {
+test('late events and usage over time draw credits', async () => {
   await setting.grant(customer, 'credits', { amount: 100 });
   await setting.track(customer, 'tokens', { value: 500 });
   const timestamp = new Date(Date.now() - 3_600_000).toISOString();
@@ -194,18 +194,21 @@ test('a late event and usage over time', async () => {
 test.each([
   ['credits', 'tokens'],
   ['tokens', 'credits'],
-])('with an allowance of %s, one of %s has the same reset', async (first, second) => {
-  const grant = (feature: string, reset_interval?: string) =>
-    setting.post(`/customers/${customer}/grants`, {
-      feature_key: feature,
-      amount: 5,
-      ...(reset_interval && { reset_interval }),
-    });
-  expect((await grant(first, 'month')).status).toBe(201);
-  const refused = await setting.withoutTrace(() => grant(second, 'day'));
-  expect([refused.status, refused.json.error.type]).toEqual([409, 'conflict']);
-  expect((await grant(second, 'month')).status).toBe(201);
-  expect((await grant(second)).status).toBe(201);
-});
+])(
+  'a credit pool with an allowance of %s gives one of %s the same reset',
+  async (first, second) => {
+    const grant = (feature: string, reset_interval?: string) =>
+      setting.post(`/customers/${customer}/grants`, {
+        feature_key: feature,
+        amount: 5,
+        ...(reset_interval && { reset_interval }),
+      });
+    expect((await grant(first, 'month')).status).toBe(201);
+    const refused = await setting.withoutTrace(() => grant(second, 'day'));
+    expect([refused.status, refused.json.error.type]).toEqual([409, 'conflict']);
+    expect((await grant(second, 'month')).status).toBe(201);
+    expect((await grant(second)).status).toBe(201);
+  },
+);
 
 testBooksClose(() => setting);

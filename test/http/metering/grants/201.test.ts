@@ -30,14 +30,14 @@ const GRANTED: [string, Fields, Fields][] = [
   ['all the rest',        { priority: 0, reason: 'sorry 😀', overage_allowed: true },         { priority: 0, reason: 'sorry 😀', overage_allowed: true }],
 ];
 
-test.each(GRANTED)('%s', async (_what, fields, answer) => {
+test.each(GRANTED)('POST of a grant: %s', async (_what, fields, answer) => {
   customer = await setting.customer();
   const { status, json } = await grant(fields);
   expect(status).toBe(201);
   expect(json).toMatchObject({ customer_id: customer, feature_key: 'api', ...answer });
 });
 
-test('the answer has exactly the documented fields', async () => {
+test('POST of a grant answers exactly the documented fields', async () => {
   customer = await setting.customer();
   expect(Object.keys((await grant({})).json).sort()).toEqual(
     [
@@ -47,14 +47,14 @@ test('the answer has exactly the documented fields', async () => {
   );
 });
 
-test("by the merchant's own id", async () => {
+test("POST of a grant takes the customer's external id", async () => {
   const name = 'customer / 客';
   customer = await setting.customer({ external_customer_id: name });
   const { status, json } = await grant({}, {}, encodeURIComponent(name));
   expect([status, json.customer_id]).toEqual([201, customer]);
 });
 
-test('it can be used at once', async () => {
+test('a grant can be used at once', async () => {
   customer = await setting.customer();
   await grant({});
   expect((await setting.check(customer, 'api', { value: 10 })).json.allowed).toBe(true);
@@ -67,7 +67,7 @@ const KEYS: [string, (key: string) => [Fields, { headers?: Record<string, string
 ];
 
 test.each(KEYS)(
-  'with %s it is given once, also at once, and answers the same',
+  'POST of a grant again with %s gives it once, also at once, and answers the same',
   async (_what, by) => {
     customer = await setting.customer();
     const [fields, call] = by(`once ${customer}`);
@@ -82,24 +82,30 @@ test.each(KEYS)(
   },
 );
 
-test.each(KEYS)('with %s it answers the same after it was voided', async (_what, by) => {
-  customer = await setting.customer();
-  const [fields, call] = by(`voided ${customer}`);
-  const first = await grant(fields, call);
-  await voided(first.json.id);
-  expect((await grant(fields, call)).text).toBe(first.text);
-});
+test.each(KEYS)(
+  'POST of a grant again with %s answers the same after it was voided',
+  async (_what, by) => {
+    customer = await setting.customer();
+    const [fields, call] = by(`voided ${customer}`);
+    const first = await grant(fields, call);
+    await voided(first.json.id);
+    expect((await grant(fields, call)).text).toBe(first.text);
+  },
+);
 
-test.each(KEYS)('with %s it answers the same after it has expired', async (_what, by) => {
-  customer = await setting.customer();
-  const expiresAt = Date.now() + 2000;
-  const [fields, call] = by(`expired ${customer}`);
-  const body = { ...fields, expires_at: new Date(expiresAt).toISOString() };
-  const first = await grant(body, call);
-  while (Date.now() <= expiresAt) await Bun.sleep(10);
-  const again = await grant(body, call);
-  expect([again.status, again.text]).toEqual([201, first.text]);
-});
+test.each(KEYS)(
+  'POST of a grant again with %s answers the same after it has expired',
+  async (_what, by) => {
+    customer = await setting.customer();
+    const expiresAt = Date.now() + 2000;
+    const [fields, call] = by(`expired ${customer}`);
+    const body = { ...fields, expires_at: new Date(expiresAt).toISOString() };
+    const first = await grant(body, call);
+    while (Date.now() <= expiresAt) await Bun.sleep(10);
+    const again = await grant(body, call);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+  },
+);
 
 // prettier-ignore
 const OTHERS: [string, Fields][] = [
@@ -111,15 +117,18 @@ const OTHERS: [string, Fields][] = [
   ['overage',          { overage_allowed: true }],
 ];
 
-test.each(OTHERS)('a key that was used with another %s is 422', async (what, fields) => {
-  customer = await setting.customer();
-  const key = { idempotency_key: `${what} ${customer}` };
-  await grant(key);
-  const reply = await setting.withoutTrace(() => grant({ ...key, ...fields }));
-  expect(refusal(reply)).toEqual([422, 'idempotency_key_reused']);
-});
+test.each(OTHERS)(
+  'POST of a grant with a key that was used for another %s is 422',
+  async (what, fields) => {
+    customer = await setting.customer();
+    const key = { idempotency_key: `${what} ${customer}` };
+    await grant(key);
+    const reply = await setting.withoutTrace(() => grant({ ...key, ...fields }));
+    expect(refusal(reply)).toEqual([422, 'idempotency_key_reused']);
+  },
+);
 
-test('a second allowance goes by its own interval, within the period of the first', async () => {
+test('a second allowance resets by its own interval, within the period of the first', async () => {
   customer = await setting.customer();
   const first = await grant({ reset_interval: 'month' });
   const second = await grant({ reset_interval: 'day', amount: 5 });
@@ -130,7 +139,7 @@ test('a second allowance goes by its own interval, within the period of the firs
   expect(lasts).toBeGreaterThan(27 * 86_400_000);
 });
 
-test('voiding takes back what is left, and again is the same answer', async () => {
+test('voiding a grant takes back what is left of it, and again answers the same', async () => {
   customer = await setting.customer();
   const { json } = await grant({});
   await setting.track(customer, 'api', { value: 4 });
@@ -147,7 +156,7 @@ test('voiding takes back what is left, and again is the same answer', async () =
   });
 });
 
-test('voiding at once takes back once', async () => {
+test('voiding a grant many times at once takes it back once', async () => {
   customer = await setting.customer();
   const { json } = await grant({});
   const replies = await times(20, () => voided(json.id));
@@ -155,13 +164,13 @@ test('voiding at once takes back once', async () => {
   expect(await setting.balance(customer, 'api')).toMatchObject({ limit: 0, balance: 0 });
 });
 
-test('voiding one of the future: it never starts', async () => {
+test('a grant voided before its start never starts', async () => {
   customer = await setting.customer();
   const { json } = await grant({ effective_at: LATER });
   expect((await voided(json.id)).json.status).toBe('voided');
 });
 
-test('voiding one that has expired answers it as it is', async () => {
+test('voiding an expired grant answers it as it is', async () => {
   customer = await setting.customer();
   const expiresAt = Date.now() + 2000;
   const { json } = await grant({ expires_at: new Date(expiresAt).toISOString() });
@@ -170,7 +179,7 @@ test('voiding one that has expired answers it as it is', async () => {
   expect([reply.status, reply.json.status]).toEqual([200, 'expired']);
 });
 
-test('voiding unlimited leaves what it gave: a grant after it is whole', async () => {
+test('voiding an unlimited grant leaves the usage it paid for: a later grant is whole', async () => {
   customer = await setting.customer();
   const { json } = await grant({ amount: undefined, unlimited: true });
   await setting.track(customer, 'api', { value: 1000 });
@@ -182,7 +191,7 @@ test('voiding unlimited leaves what it gave: a grant after it is whole', async (
   });
 });
 
-test('entitlement.granted is told once for each grant', async () => {
+test('entitlement.granted is written once for each grant', async () => {
   customer = await setting.customer({ external_customer_id: 'told' });
   const { json } = await grant({ idempotency_key: 'told' });
   await grant({ idempotency_key: 'told' });

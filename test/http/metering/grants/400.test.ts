@@ -66,17 +66,17 @@ const REFUSED: [string, Fields, ...string[][]][] = [
 const grant = (fields: Fields, who = customer) =>
   setting.post(`/customers/${who}/grants`, { feature_key: 'api', amount: 10, ...fields });
 
-test.each(REFUSED)('%s', async (_what, fields, ...at) => {
+test.each(REFUSED)('POST of a grant with %s is refused', async (_what, fields, ...at) => {
   const reply = await setting.withoutTrace(() => grant(fields));
   expect(refusal(reply)).toEqual(invalidAt(...at));
 });
 
-test.each(BAD_KEYS)('%s', async (_what, key) => {
+test.each(BAD_KEYS)('POST of a grant with the idempotency_key %s is 400', async (_what, key) => {
   const reply = await setting.withoutTrace(() => grant({ idempotency_key: key }));
   expect(refusal(reply)).toEqual(invalidAt(['idempotency_key']));
 });
 
-test('a total out of range, with what others were promised', async () => {
+test('POST of a grant that takes the total of all grants out of range is refused', async () => {
   const who = await setting.customer();
   expect((await grant({ amount: BOUND, effective_at: inMs(1e6) }, who)).status).toBe(201);
   const reply = await setting.withoutTrace(() => grant({ amount: '0.000001' }, who));

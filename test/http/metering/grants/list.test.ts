@@ -17,7 +17,7 @@ const list = async (customer: string, query = ''): Promise<Fields[]> => {
   return json.data as Fields[];
 };
 
-test('what each was used for, what is left, and what comes', async () => {
+test('GET of grants says what each was used for, what is left, and which start later', async () => {
   const customer = await setting.customer({ external_customer_id: 'a/b' });
   const later = new Date(Date.now() + 3_600_000).toISOString();
   await setting.grant(customer, 'api', { amount: 5, effective_at: later, priority: 1 });
@@ -65,7 +65,7 @@ test('what each was used for, what is left, and what comes', async () => {
   expect((await setting.balance(customer, 'api'))?.['remaining']).toBe(8.5);
 });
 
-test("an unlimited one says what was used of it; one feature alone; another one's by name", async () => {
+test('GET of grants: the usage of an unlimited one, of one feature, by the other id', async () => {
   const customer = await setting.customer();
   await setting.grant(customer, 'seats', { unlimited: true });
   await setting.grant(customer, 'api');
@@ -77,14 +77,14 @@ test("an unlimited one says what was used of it; one feature alone; another one'
   expect(await list(customer, '?feature_key=none')).toEqual([]);
 });
 
-test('what has ended is not there', async () => {
+test('GET of grants has none that have ended', async () => {
   const customer = await setting.customer();
   const { id } = await setting.grant(customer, 'api');
   await setting.server.call('POST', `/grants/${String(id)}/void`);
   expect(await list(customer)).toEqual([]);
 });
 
-test("another organisation's customer is not there, nor is a field that is unknown", async () => {
+test("GET of grants is 404 for another organisation's customer, 400 for an unknown field", async () => {
   const customer = await setting.customer();
   const path = `/customers/${customer}/grants`;
   const key = setting.server.other.testKey;

@@ -35,7 +35,7 @@ async function fresh(): Promise<{ id: string; used: (feature?: string) => Promis
   };
 }
 
-test('inserts events of several customers and meters in one call, and names each', async () => {
+test('POST /events/ingest records events of several customers and meters, and names each', async () => {
   const { id, used } = await fresh();
   const events = [
     event({ customer_id: id, value: 2 }),
@@ -57,7 +57,7 @@ test('inserts events of several customers and meters in one call, and names each
   expect([await used(), await used('twice_sum'), await used('twice_count')]).toEqual([2, 0.5, 1]);
 });
 
-test('500 events in one call', async () => {
+test('POST /events/ingest records 500 events in one call', async () => {
   const { id, used } = await fresh();
   const events = Array.from({ length: 500 }, (_, i) =>
     event({ customer_id: id, external_id: `500 ${i}` }),
@@ -67,7 +67,7 @@ test('500 events in one call', async () => {
   expect(await used()).toBe(500);
 });
 
-test('the same external_id inside a call counts once, the first time', async () => {
+test('an external_id that is twice in one ingest counts once, the first time', async () => {
   const { id, used } = await fresh();
   const one = event({ customer_id: id, external_id: 'inside', value: 3 });
   const { json } = await setting.ingest([
@@ -87,7 +87,7 @@ test('the same external_id inside a call counts once, the first time', async () 
   expect(await used()).toBe(4);
 });
 
-test('across calls, some of which overlap, each counts once', async () => {
+test('an external_id in several overlapping ingests counts once', async () => {
   const { id, used } = await fresh();
   const call = (from: number) =>
     setting.ingest(
@@ -101,7 +101,7 @@ test('across calls, some of which overlap, each counts once', async () => {
   expect([inserted, await used()]).toEqual([110, 110]);
 });
 
-test('one key 100 times at once by both ways counts once, under one id', async () => {
+test('one key 100 times at once by /track and ingest counts once, under one id', async () => {
   const { id, used } = await fresh();
   const replies = await times(100, async (index) => {
     if (index % 2 === 0)
@@ -122,7 +122,7 @@ const BOTH_WAYS: [string, string][] = [
 ];
 
 test.each(BOTH_WAYS)(
-  'sent by /track to %s and again here: once on that meter',
+  'an event sent by /track to %s and again by ingest counts once on that meter',
   async (_what, feature) => {
     const { id, used } = await fresh();
     const key = `track ${feature}`;
@@ -136,7 +136,7 @@ test.each(BOTH_WAYS)(
 );
 
 test.each(BOTH_WAYS)(
-  'sent here and again by /track to %s: once on each',
+  'an event sent by ingest and again by /track to %s counts once on each meter',
   async (_what, feature) => {
     const { id, used } = await fresh();
     const key = `ingest ${feature}`;
@@ -157,7 +157,7 @@ test('one event name feeds two meters, each by its aggregation, once however oft
   expect([await used('twice_sum'), await used('twice_count')]).toEqual([11, 2]);
 });
 
-test('a meter that was made after an event is not fed by sending it again', async () => {
+test('an event sent again does not feed a meter that was made since', async () => {
   const { id, used } = await fresh();
   await setting.meter('young_a', { event_name: 'young' });
   const events = [event({ customer_id: id, name: 'young', external_id: 'old event' })];
@@ -167,7 +167,7 @@ test('a meter that was made after an event is not fed by sending it again', asyn
   expect([await used('young_a'), await used('young_b')]).toEqual([1, 0]);
 });
 
-test('with the header the whole call may be sent again, at once too', async () => {
+test('an ingest sent again with its Idempotency-Key counts once, also at once', async () => {
   const { id, used } = await fresh();
   const call = { headers: { 'idempotency-key': 'whole call' } };
   const events = [event({ customer_id: id }), event({ customer_id: id, external_id: 'in a call' })];
@@ -178,7 +178,7 @@ test('with the header the whole call may be sent again, at once too', async () =
   expect(again.headers.get('idempotency-replayed')).toBe('true');
 });
 
-test('another header is another call', async () => {
+test('an ingest with another Idempotency-Key is another call', async () => {
   const { id, used } = await fresh();
   for (const key of ['call 1', 'call 2']) {
     await setting.ingest([event({ customer_id: id })], { headers: { 'idempotency-key': key } });
@@ -199,15 +199,18 @@ const EDGES: [string, number, boolean][] = [
   ['a millisecond more than that',     -35 * DAY - 1,     false],
 ];
 
-test.each(EDGES)('a timestamp %s (%p ms): taken %p', async (_what, offset, taken) => {
-  const { id, used } = await fresh();
-  clock.travel(NOW);
-  const timestamp = new Date(NOW + offset).toISOString();
-  const reply = await setting.ingest([event({ customer_id: id, timestamp })]);
-  if (!taken) expect(refusal(reply)).toEqual(invalidAt(['events', '0', 'timestamp']));
-  else expect(reply.status).toBe(200);
-  expect(await used()).toBe(taken ? 1 : 0);
-});
+test.each(EDGES)(
+  'POST /events/ingest with a timestamp %s (%p ms): taken %p',
+  async (_what, offset, taken) => {
+    const { id, used } = await fresh();
+    clock.travel(NOW);
+    const timestamp = new Date(NOW + offset).toISOString();
+    const reply = await setting.ingest([event({ customer_id: id, timestamp })]);
+    if (!taken) expect(refusal(reply)).toEqual(invalidAt(['events', '0', 'timestamp']));
+    else expect(reply.status).toBe(200);
+    expect(await used()).toBe(taken ? 1 : 0);
+  },
+);
 
 // prettier-ignore
 const TIMES: [string, (at: number) => string][] = [
@@ -218,13 +221,16 @@ const TIMES: [string, (at: number) => string][] = [
   ['with a negative offset',  (at) => new Date(at - 60 * MINUTE).toISOString().replace('Z', '-01:00')],
 ];
 
-test.each(TIMES)('a timestamp %s is the same moment', async (_what, write) => {
-  const { id } = await fresh();
-  const reply = await setting.ingest([event({ customer_id: id, timestamp: write(NOW) })]);
-  expect(reply).toMatchObject({ status: 200 });
-  const [row] = await setting.server.sql<{ at: Date }[]>`
+test.each(TIMES)(
+  'POST /events/ingest takes a timestamp %s as the same moment',
+  async (_what, write) => {
+    const { id } = await fresh();
+    const reply = await setting.ingest([event({ customer_id: id, timestamp: write(NOW) })]);
+    expect(reply).toMatchObject({ status: 200 });
+    const [row] = await setting.server.sql<{ at: Date }[]>`
     select coalesce(t.event_at, t.at) as at from transfers t join accounts a on a.id = t.debit where a.customer_id = ${id}`;
-  expect(row?.at.getTime()).toBe(NOW);
-});
+    expect(row?.at.getTime()).toBe(NOW);
+  },
+);
 
 testBooksClose(() => setting);

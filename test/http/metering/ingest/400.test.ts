@@ -51,18 +51,21 @@ const EVENTS: [string, Fields, string[]][] = [
 
 const good = (): Fields => ({ name: 'api', customer_id: customer });
 
-test.each(EVENTS)('all or nothing: one event of five with %s', async (_what, fields, at) => {
-  const events = [good(), good(), good(), { ...good(), ...fields }, good()];
-  const reply = await setting.withoutTrace(() => setting.ingest(events));
-  expect(refusal(reply)).toEqual(invalidAt(['events', '3', ...at]));
-});
+test.each(EVENTS)(
+  'POST /events/ingest records none of five events of which one has %s',
+  async (_what, fields, at) => {
+    const events = [good(), good(), good(), { ...good(), ...fields }, good()];
+    const reply = await setting.withoutTrace(() => setting.ingest(events));
+    expect(refusal(reply)).toEqual(invalidAt(['events', '3', ...at]));
+  },
+);
 
-test.each(BAD_METADATA)('%s', async (_what, metadata, at) => {
+test.each(BAD_METADATA)('POST /events/ingest refuses metadata: %s', async (_what, metadata, at) => {
   const reply = await setting.withoutTrace(() => setting.ingest([{ ...good(), metadata }]));
   expect(refusal(reply)).toEqual(invalidAt(['events', '0', ...at]));
 });
 
-test.each(BAD_KEYS)('external_id: %s', async (_what, key) => {
+test.each(BAD_KEYS)('POST /events/ingest refuses the external_id %s', async (_what, key) => {
   const events = [good(), { ...good(), external_id: key }];
   const reply = await setting.withoutTrace(() => setting.ingest(events));
   expect(refusal(reply)).toEqual(invalidAt(['events', '1', 'external_id']));
@@ -81,18 +84,18 @@ const BODIES: [string, string, string[]][] = [
   ['NaN',                    '{"events":[{"name":"api","external_customer_id":"mine","value":NaN}]}',  []],
 ];
 
-test.each(BODIES)('%s', async (_what, raw, at) => {
+test.each(BODIES)('POST /events/ingest refuses the body: %s', async (_what, raw, at) => {
   const request = () => setting.server.call('POST', '/events/ingest', { raw });
   expect(refusal(await setting.withoutTrace(request))).toEqual(invalidAt(at));
 });
 
-test('501 events', async () => {
+test('POST /events/ingest refuses 501 events', async () => {
   const events = Array.from({ length: 501 }, good);
   const reply = await setting.withoutTrace(() => setting.ingest(events));
   expect(refusal(reply)).toEqual(invalidAt(['events']));
 });
 
-test('every event at fault is named, in order', async () => {
+test('POST /events/ingest lists every event at fault, in order', async () => {
   const events = [{ ...good(), name: 'nothing' }, good(), { ...good(), customer_id: UNKNOWN }];
   const reply = await setting.withoutTrace(() => setting.ingest(events));
   expect(refusal(reply)).toEqual(
@@ -100,7 +103,7 @@ test('every event at fault is named, in order', async () => {
   );
 });
 
-test('the event whose value takes the total out of range, after others that fit', async () => {
+test('POST /events/ingest names the event that takes the total out of range, after others that fit', async () => {
   await setting.meter('vast');
   const event = { ...good(), name: 'vast' };
   const events = [
@@ -114,7 +117,7 @@ test('the event whose value takes the total out of range, after others that fit'
   expect((await setting.ingest(events.slice(0, 2))).json.inserted).toBe(2);
 });
 
-test('an event whose key was refused before is not called a duplicate', async () => {
+test('an event whose key was refused before is not answered as a duplicate', async () => {
   const fields = { value: 7, overage: 'reject', idempotency_key: 'refused' };
   expect((await setting.track(customer, 'api', fields)).status).toBe(402);
   const events = [good(), { ...good(), value: 7, external_id: 'refused' }];

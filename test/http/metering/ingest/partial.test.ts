@@ -62,7 +62,7 @@ const BAD: [string, unknown, string][] = [
   ['no value_property',       { name: 'sized', external_customer_id: 'good' },                     'metadata.bytes'],
 ];
 
-test('each bad event is listed with its place, each good one is recorded with its own', async () => {
+test('a partial ingest lists each bad event with its index and each recorded one with its own', async () => {
   const id = await setting.customer({ external_customer_id: 'good' });
   const good = (index: number) => event({ customer_id: id, external_id: `good ${index}` });
   const events = BAD.flatMap(([, bad], index) => [bad, good(index)]);
@@ -77,7 +77,7 @@ test('each bad event is listed with its place, each good one is recorded with it
   expect(await sum(id)).toBe(BAD.length);
 });
 
-test('rejected is there of a partial call alone, and may be empty', async () => {
+test("an ingest's answer has `rejected` only where it is partial, and it may be empty", async () => {
   expect((await partial([event()])).json).toMatchObject({ inserted: 1, rejected: [] });
   expect((await partial([])).json).toEqual({
     inserted: 0,
@@ -92,7 +92,7 @@ test('rejected is there of a partial call alone, and may be empty', async () => 
   expect(refusal(refused)).toEqual([400, 'invalid_request', [['events', '0', 'name']]]);
 });
 
-test('null for a field that may be left out is as if it were', async () => {
+test('a partial ingest takes null for an optional field as left out', async () => {
   const { json } = await partial([event({ value: null, timestamp: null }), {}]);
   expect(json).toMatchObject({ inserted: 1, rejected: [{ index: 1 }] });
 });
@@ -109,21 +109,24 @@ const WHOLE: [string, string, number][] = [
   ['3 MiB',              `{"partial":true,"events":["${'x'.repeat(3 * 1024 * 1024)}"]}`,    413],
 ];
 
-test.each(WHOLE)('what is wrong with the call refuses it: %s', async (_what, raw, status) => {
-  const reply = await setting.withoutTrace(() =>
-    setting.server.call('POST', '/events/ingest', { raw }),
-  );
-  expect(reply.status).toBe(status);
-});
+test.each(WHOLE)(
+  'a partial ingest is refused as a whole for what is wrong with the call: %s',
+  async (_what, raw, status) => {
+    const reply = await setting.withoutTrace(() =>
+      setting.server.call('POST', '/events/ingest', { raw }),
+    );
+    expect(reply.status).toBe(status);
+  },
+);
 
-test('500 bad events are listed with few issues each', async () => {
+test('a partial ingest of 500 bad events lists them all, with few issues each', async () => {
   const bad = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x${index}`, 1]));
   const { status, json } = await partial(Array.from({ length: 500 }, () => bad));
   expect([status, json.rejected.length]).toEqual([200, 500]);
   expect(json.rejected.every(({ issues }: Row) => issues.length === 5)).toBe(true);
 });
 
-test('what would go out of range is left out, and all else is as if it had not been there', async () => {
+test('a partial ingest leaves out what goes out of range, and all else is recorded without it', async () => {
   const id = await setting.customer();
   const values = [GREAT, 5, -10, 9, GREAT, 1, 1];
   const events = values.map((value, index) =>
@@ -140,7 +143,7 @@ test('what would go out of range is left out, and all else is as if it had not b
   expect(await sum(id)).toBe(GREAT);
 });
 
-test('an event that one of its meters refuses counts for none, and does not stand in the way', async () => {
+test('an event that one of its meters refuses counts on none, and blocks no other event', async () => {
   const id = await setting.customer();
   const two = (n: number, key: string) =>
     event({ customer_id: id, name: 'two', metadata: { n }, external_id: key });
@@ -161,7 +164,7 @@ test('an event that one of its meters refuses counts for none, and does not stan
   ]);
 });
 
-test('an event that lacks what one of its meters reads counts for none', async () => {
+test('an event that lacks a property one of its meters reads counts on none', async () => {
   const id = await setting.customer();
   const two = (metadata: Fields) => event({ customer_id: id, name: 'two', metadata });
   const { json } = await partial([two({}), two({ n: 2 }), two({ m: 1 })]);
@@ -172,7 +175,7 @@ test('an event that lacks what one of its meters reads counts for none', async (
   expect([await sum(id, 'two_a'), await sum(id, 'two_b')]).toEqual([1, 2]);
 });
 
-test('a customer that one event names twice and others once', async () => {
+test('a partial ingest takes a customer by both ids in one event and by either in others', async () => {
   const id = await setting.customer({ external_customer_id: 'named' });
   const external = { customer_id: undefined, external_customer_id: 'named' };
   const { json } = await partial([
@@ -185,7 +188,7 @@ test('a customer that one event names twice and others once', async () => {
   expect(await sum(id)).toBe(3);
 });
 
-test('the same key twice in a call: what became of the first becomes of the second', async () => {
+test('a key that is twice in a partial ingest has one outcome', async () => {
   const id = await setting.customer();
   const same = (value: number, key: string) => event({ customer_id: id, value, external_id: key });
   const { json } = await partial([
@@ -202,7 +205,7 @@ test('the same key twice in a call: what became of the first becomes of the seco
   expect(await sum(id)).toBe(GREAT);
 });
 
-test('a key that was refused before is listed', async () => {
+test('a partial ingest lists an event whose key was refused before', async () => {
   const id = await setting.customer();
   const key = { idempotency_key: 'was refused', overage: 'reject' };
   expect((await setting.track(id, 'api', key)).status).toBe(402);
@@ -217,7 +220,7 @@ test('a key that was refused before is listed', async () => {
   }
 });
 
-test('a meter too many of a customer is listed', async () => {
+test('a partial ingest lists an event that would open one meter too many of a customer', async () => {
   const id = await setting.customer();
   await Promise.all(['m1', 'm2', 'm3', 'm4'].map((slug) => setting.meter(slug)));
   const names = ['m1', 'm2', 'm3', 'm4', 'm1'];
@@ -226,7 +229,7 @@ test('a meter too many of a customer is listed', async () => {
   expect(json.rejected[0].issues[0].message).toContain('LIMIT_METERS_PER_CUSTOMER');
 });
 
-test('many customers, of which some are full, at once and again', async () => {
+test('a partial ingest of many customers, some at their limit, also at once and again', async () => {
   const customers = await times(12, () => setting.customer());
   const events = customers.flatMap((id, at) => [
     event({ customer_id: id, value: at % 3 === 0 ? GREAT : 1, external_id: `many ${at} a` }),
@@ -247,7 +250,7 @@ test('many customers, of which some are full, at once and again', async () => {
   expect(used).toEqual(customers.map((_, at) => (at % 3 === 0 ? GREAT : 2)));
 });
 
-test('an Idempotency-Key counts each event once, by its place in the call', async () => {
+test('a partial ingest sent again with its Idempotency-Key counts each event once, by its index', async () => {
   const id = await setting.customer();
   const events = [{}, event({ customer_id: id }), 7, event({ customer_id: id, value: 2 })];
   const call = { headers: { 'idempotency-key': 'partial' } };
@@ -261,7 +264,7 @@ test('an Idempotency-Key counts each event once, by its place in the call', asyn
   expect(await sum(id)).toBe(3);
 });
 
-test('usage.recorded tells of what was recorded alone', async () => {
+test('usage.recorded of a partial ingest tells of the recorded events alone', async () => {
   const id = await setting.customer();
   const values = [GREAT - 1, 2, 1];
   const { told } = await toldOf(id, () =>

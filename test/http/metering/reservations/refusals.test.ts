@@ -39,7 +39,7 @@ test.each([
   ['parts of a second', { expires_in: 1.5 }, invalidAt(['expires_in'])],
   ['an empty key', { idempotency_key: '' }, invalidAt(['idempotency_key'])],
   ['more than there is', { amount: 6.01 }, [402, 'insufficient_balance']],
-] as const)('POST /reservations: %s', async (_what, fields: Fields, expected) => {
+] as const)('POST /reservations is refused: %s', async (_what, fields: Fields, expected) => {
   const reply = await setting.withoutTrace(() => holder.reserve(1, fields));
   expect(refusal(reply)).toEqual(expected);
 });
@@ -55,12 +55,12 @@ test.each([
     { reserve: false, idempotency_key: 'k' },
     invalidAt(['idempotency_key']),
   ],
-] as const)('POST /check {reserve}: %s', async (_what, fields: Fields, expected) => {
+] as const)('POST /check with reserve is refused: %s', async (_what, fields: Fields, expected) => {
   const ask = () => setting.check(holder.customer, 'tokens', { reserve: true, ...fields });
   expect(refusal(await setting.withoutTrace(ask))).toEqual(expected);
 });
 
-test('a check in a batch holds nothing', async () => {
+test('a check in a batch cannot reserve', async () => {
   const check = { feature_key: 'tokens', customer_id: holder.customer };
   const fields = { reserve: true, expires_in: 5 };
   const checks = [{ ...check, ...fields }, check];
@@ -88,7 +88,7 @@ test.each([
   ['extend', { expires_in: 0 }, invalidAt(['expires_in'])],
   ['extend', { expires_in: 86_401 }, invalidAt(['expires_in'])],
   ['extend', { extra: 1 }, invalidAt(['extra'])],
-] as const)('%s %j', async (what, body: Fields, expected) => {
+] as const)('a reservation refuses %s with %j', async (what, body: Fields, expected) => {
   const reply = await setting.withoutTrace(() => holder.act(id, what, body));
   expect(refusal(reply)).toEqual(expected);
   expect(await holder.read(id)).toMatchObject({ status: 'open', amount: 4 });
@@ -99,19 +99,22 @@ test.each([
   ['POST', '/commit', { value: 1 }],
   ['POST', '/release', undefined],
   ['POST', '/extend', { expires_in: 5 }],
-] as const)('%s %s of another organisation or mode: the same 404', async (method, what, body) => {
-  const { organisation, other } = setting.server;
-  const call = (of: string, key: string) =>
-    setting.server.call(method, `/reservations/${of}${what}`, { key, ...(body && { body }) });
-  const missing = await call(crypto.randomUUID(), organisation.testKey);
-  expect(refusal(missing)).toEqual(NOT_FOUND);
-  for (const key of [organisation.liveKey, other.testKey]) {
-    expect((await call(id, key)).text).toBe(missing.text);
-  }
-  expect(refusal(await call('not-a-uuid', organisation.testKey))).toEqual(NOT_FOUND);
-});
+] as const)(
+  '%s %s of a reservation of another organisation or mode: the same 404',
+  async (method, what, body) => {
+    const { organisation, other } = setting.server;
+    const call = (of: string, key: string) =>
+      setting.server.call(method, `/reservations/${of}${what}`, { key, ...(body && { body }) });
+    const missing = await call(crypto.randomUUID(), organisation.testKey);
+    expect(refusal(missing)).toEqual(NOT_FOUND);
+    for (const key of [organisation.liveKey, other.testKey]) {
+      expect((await call(id, key)).text).toBe(missing.text);
+    }
+    expect(refusal(await call('not-a-uuid', organisation.testKey))).toEqual(NOT_FOUND);
+  },
+);
 
-test('a meter that was deleted: nothing more is held of it, what is held is resolved', async () => {
+test('a deleted meter takes no new reservation, and those it has can be resolved', async () => {
   const meter = await setting.meter('brief');
   const customer = await setting.customer();
   const grant = await setting.grant(customer, 'brief', { amount: 10 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => setting.stop());
 
-test('what is held is taken off the balance, and is free again', async () => {
+test('a reservation is taken off the balance, and a release gives it back', async () => {
   holder = await Holder.of(setting, { amount: 100 });
   const { status, json } = await holder.reserve(40);
   expect([status, json]).toMatchObject([
@@ -46,7 +46,7 @@ test('what is held is taken off the balance, and is free again', async () => {
   ]);
 });
 
-test('a commit below the hold frees the rest, and above it uses more', async () => {
+test('a commit below the reserved value frees the rest, and above it uses more', async () => {
   holder = await Holder.of(setting, { amount: 100 });
   const low = (await holder.reserve(40)).json.id;
   const high = (await holder.reserve(40)).json.id;
@@ -67,14 +67,14 @@ test('a commit below the hold frees the rest, and above it uses more', async () 
   expect((await holder.act(low, 'commit', { value: 15 })).text).toBe(first.text);
 });
 
-test('500 at once of 7 against 1,000: exactly 142', async () => {
+test('of 500 reservations at once of 7 on a balance of 1,000, exactly 142 succeed', async () => {
   holder = await Holder.of(setting, { amount: 1000 });
   const replies = await times(500, () => holder.reserve(7));
   expect(tally(replies.map(({ status }) => status))).toEqual({ 201: 142, 402: 358 });
   expect(await holder.seen()).toEqual([1000, 0, 994, 6, 6]);
 });
 
-test('an extension', async () => {
+test('a reservation can be extended', async () => {
   holder = await Holder.of(setting, { amount: 100 });
   const { json } = await holder.reserve(60);
   expect((await holder.act(json.id, 'extend', { amount: 90 })).json).toMatchObject({
@@ -97,7 +97,7 @@ test('an extension', async () => {
 test.each([
   ['in the body', (key: string) => [{ idempotency_key: key }, {}]],
   ['in the header', (key: string) => [{}, { headers: { 'idempotency-key': key } }]],
-] as const)('a key %s', async (_where, under) => {
+] as const)('a reservation is made once under its key %s', async (_where, under) => {
   holder = await Holder.of(setting, { amount: 100 });
   const reserve = (amount: number) => holder.reserve(amount, ...under('a'));
   const [first, again] = await times(2, () => reserve(60));
@@ -116,7 +116,7 @@ test.each([
   expect(tracked.json).toMatchObject({ duplicate: false, balance: 85 });
 });
 
-test('a repeated track answers the balance that was left then', async () => {
+test('a track repeated while units are reserved answers the balance as it was then', async () => {
   holder = await Holder.of(setting, { amount: 100 });
   const { json } = await holder.reserve(60);
   const { customer } = holder;
@@ -127,7 +127,7 @@ test('a repeated track answers the balance that was left then', async () => {
   expect(first.json).toMatchObject({ balance: 30, remaining: 30 });
 });
 
-test('in one step with a check', async () => {
+test('POST /check with reserve reserves in one step', async () => {
   holder = await Holder.of(setting, { amount: 100 });
   const { json } = await setting.check(holder.customer, 'tokens', {
     value: 70,
@@ -144,7 +144,7 @@ test('in one step with a check', async () => {
   expect(no).toMatchObject({ allowed: false, reason: 'insufficient_balance', reservation: null });
 });
 
-test('a check that holds, again under its key', async () => {
+test('POST /check with reserve again under its key makes one reservation', async () => {
   holder = await Holder.of(setting, { amount: 100 });
   const hold = (fields = {}) =>
     setting.check(holder.customer, 'tokens', {
@@ -172,7 +172,7 @@ test('a check that holds, again under its key', async () => {
   expect(one.json).toMatchObject({ requested: 1, reservation: { amount: 1 } });
 });
 
-test('two at once: exactly one is done', async () => {
+test('of two resolutions of a reservation at once, exactly one is done', async () => {
   holder = await Holder.of(setting, { amount: 1000 });
   for (let round = 0; round < 10; round += 1) {
     const { id } = (await holder.reserve(10)).json;
@@ -195,7 +195,7 @@ test('two at once: exactly one is done', async () => {
   expect([consumed, reserved]).toEqual([sum!.committed, 0]);
 });
 
-test('what others read while units are held', async () => {
+test('balances and checks show reserved units', async () => {
   const hook = { url: 'https://example.com/hook', event_types: ['usage.recorded'] };
   await setting.post('/webhook-endpoints', hook);
   holder = await Holder.of(setting, { amount: 30, priority: 2 });
@@ -221,7 +221,7 @@ test('what others read while units are held', async () => {
   expect((await told()).map(({ data }) => data)).toMatchObject([{ value: 12, consumed: 12 }]);
 });
 
-test('what was refused is among the decisions', async () => {
+test('a refused reservation is among the decisions', async () => {
   holder = await Holder.of(setting, { amount: 5 });
   const refused = await holder.reserve(6);
   expect(refusal(refused)).toEqual([402, 'insufficient_balance']);
@@ -238,7 +238,7 @@ test('what was refused is among the decisions', async () => {
   }
 });
 
-test('1,000 are open at most', async () => {
+test('a customer has 1,000 open reservations at most', async () => {
   holder = await Holder.of(setting, { amount: 5000 });
   const replies = await times(1000, () => holder.reserve(1));
   expect(tally(replies.map(({ status }) => status))).toEqual({ 201: 1000 });
@@ -249,7 +249,7 @@ test('1,000 are open at most', async () => {
   expect((await holder.reserve(1)).status).toBe(201);
 });
 
-test('a meter that counts is held in whole units', async () => {
+test('a counting meter is reserved in whole units', async () => {
   holder = await Holder.of(setting, { amount: 10 }, 'calls');
   expect(refusal(await holder.reserve(1.5))).toEqual(invalidAt(['amount']));
   const { json } = await holder.reserve(6);

@@ -14,7 +14,7 @@ afterAll(() => setting.stop());
 const pass = (duration: string) => moved(setting.server, { advance: duration });
 const INVALID_STATE = [409, 'invalid_state'];
 
-test('one that expires is free again, and may be committed late', async () => {
+test('a reservation that expires frees its units, and may be committed late', async () => {
   const holder = await Holder.of(setting, { amount: 100 });
   const { json } = await holder.reserve(60, { expires_in: 600 });
   await pass('PT9M');
@@ -31,7 +31,7 @@ test('one that expires is free again, and may be committed late', async () => {
   expect(refusal(await holder.act(json.id, 'release'))).toEqual(INVALID_STATE);
 });
 
-test('an extension counts from now, and 30 days are the most', async () => {
+test('an extension of a reservation counts from now, up to 30 days', async () => {
   const holder = await Holder.of(setting, { amount: 100 });
   const { id, created_at: made } = (await holder.reserve(60, { expires_in: 60 })).json;
   await pass('PT30S');
@@ -47,7 +47,7 @@ test('an extension counts from now, and 30 days are the most', async () => {
   expect(refusal(beyond)).toEqual(invalidAt(['expires_in']));
 });
 
-test('what is held in a period takes nothing from the next, and is committed in its own', async () => {
+test('units reserved in one period take nothing from the next, and are committed in their own', async () => {
   const holder = await Holder.of(setting, { amount: 100, reset_interval: 'day' });
   await pass('PT1H');
   const { id } = (await holder.reserve(60, { expires_in: 86_400 })).json;

@@ -54,37 +54,43 @@ async function sum(asked: Asked): Promise<[number, number]> {
   ];
 }
 
-test.each(FEATURES)('usage over time of %s is what is consumed', async (feature, used, events) => {
-  expect(await setting.consumed(customer, feature)).toEqual([used]);
-  const from = Date.now() - DAY;
-  const whole = { feature, from: from - (from % DAY), to: from - (from % DAY) + 2 * DAY };
-  // Cut: read from the events themselves.
-  const cut = { ...whole, from: whole.from + 1 };
-  const grouped = { ...whole, group_by: 'metadata.none' };
-  const all = async () => {
-    for (const asked of [whole, cut, grouped]) {
-      expect(await sum(asked)).toEqual([used, events]);
-      expect(await sum({ ...asked, customer })).toEqual([used, events]);
-    }
-  };
-  await all();
-  await untilFolded(setting.server.sql);
-  await all();
-});
+test.each(FEATURES)(
+  'usage over time of the reserved feature %s is what was consumed',
+  async (feature, used, events) => {
+    expect(await setting.consumed(customer, feature)).toEqual([used]);
+    const from = Date.now() - DAY;
+    const whole = { feature, from: from - (from % DAY), to: from - (from % DAY) + 2 * DAY };
+    // Cut: read from the events themselves.
+    const cut = { ...whole, from: whole.from + 1 };
+    const grouped = { ...whole, group_by: 'metadata.none' };
+    const all = async () => {
+      for (const asked of [whole, cut, grouped]) {
+        expect(await sum(asked)).toEqual([used, events]);
+        expect(await sum({ ...asked, customer })).toEqual([used, events]);
+      }
+    };
+    await all();
+    await untilFolded(setting.server.sql);
+    await all();
+  },
+);
 
-test.each(FEATURES)('events and decisions of %s', async (feature) => {
-  const listed = async (path: string) =>
-    (await setting.server.call('GET', path)).json.data as { value: number; reason?: string }[];
-  const of = `customer_id=${customer}&feature_key=${feature}`;
-  const range = `from=${iso(-DAY)}&to=${iso(DAY)}`;
-  const events = await listed(`/usage/events?${of}&${range}`);
-  const values = events.map(({ value }) => value);
-  expect(values.toSorted((a, b) => a - b)).toEqual([-1, 3, 4, 10, 15]);
-  const decided = await listed(`/decisions?${of}&at=${iso(0)}`);
-  expect(decided.length).toBe(5);
-});
+test.each(FEATURES)(
+  'usage events and decisions of %s show the committed reservation',
+  async (feature) => {
+    const listed = async (path: string) =>
+      (await setting.server.call('GET', path)).json.data as { value: number; reason?: string }[];
+    const of = `customer_id=${customer}&feature_key=${feature}`;
+    const range = `from=${iso(-DAY)}&to=${iso(DAY)}`;
+    const events = await listed(`/usage/events?${of}&${range}`);
+    const values = events.map(({ value }) => value);
+    expect(values.toSorted((a, b) => a - b)).toEqual([-1, 3, 4, 10, 15]);
+    const decided = await listed(`/decisions?${of}&at=${iso(0)}`);
+    expect(decided.length).toBe(5);
+  },
+);
 
-test('a commit of more than a reading of events may have is one event', async () => {
+test('a commit of 3,000,000,000 units is one event', async () => {
   await commit('calls', 5, 3_000_000_000);
   const from = Date.now() - DAY;
   const to = Date.now() + DAY + 1;

@@ -31,7 +31,7 @@ async function fresh(amount = 10): Promise<string> {
 const sum = async (id = customer, feature = 'api'): Promise<number> =>
   (await setting.consumed(id, feature)).reduce((total, part) => total + part, 0);
 
-test('answers each in its place, as /track would, and is on disk', async () => {
+test('POST /track/batch answers each item in its place as /track would, once it is on disk', async () => {
   await fresh();
   const given = await results([item({ value: 2 }), item({ value: '0.5' }), item({ value: -1 })]);
   expect(given.map(({ consumed, balance, duplicate }) => [consumed, balance, duplicate])).toEqual([
@@ -47,7 +47,7 @@ test('answers each in its place, as /track would, and is on disk', async () => {
   expect(rows).toHaveLength(3);
 });
 
-test('what is wrong with one item is its own error, and the others stand', async () => {
+test('POST /track/batch answers an invalid item with its own error, and records the others', async () => {
   await fresh(3);
   const tracks = [
     item({ value: 2 }),
@@ -90,13 +90,13 @@ test('what is wrong with one item is its own error, and the others stand', async
   expect(await sum()).toBe(3);
 });
 
-test('null for a field that may be left out is as if it were', async () => {
+test('POST /track/batch takes null for an optional field as left out', async () => {
   await fresh();
   const [one] = await results([item({ value: null, metadata: null, overage: null })]);
   expect(one).toMatchObject({ value: 1, consumed: 1 });
 });
 
-test('nothing, and 500 items of 500 customers', async () => {
+test('POST /track/batch takes an empty list, and 500 items of 500 customers', async () => {
   expect((await batch([])).json).toEqual({ results: [] });
   const customers = await times(500, () => setting.customer());
   const given = await results(customers.map((id) => item({ customer_id: id })));
@@ -104,7 +104,7 @@ test('nothing, and 500 items of 500 customers', async () => {
   expect(given.every(({ consumed }) => consumed === 1)).toBe(true);
 });
 
-test('a `last` meter ends with the last item, and a `unique` one knows who was counted before', async () => {
+test('POST /track/batch: a `last` meter has the last item, a `unique` one knows who was counted', async () => {
   await fresh();
   const seats = (value: number) =>
     item({ feature_key: 'seats', value, idempotency_key: `${value}` });
@@ -115,7 +115,7 @@ test('a `last` meter ends with the last item, and a `unique` one knows who was c
   expect(users.map(({ consumed }) => consumed)).toEqual([1, 2, 2, 3, 3]);
 });
 
-test('more metadata than may be written at once is written in turn, in order', async () => {
+test('POST /track/batch with more metadata than one write holds is written in turn, in order', async () => {
   await fresh();
   const hook = { url: 'https://example.com/hook', event_types: ['usage.recorded'] };
   const endpoint = await setting.post('/webhook-endpoints', hook);
@@ -136,7 +136,7 @@ test('more metadata than may be written at once is written in turn, in order', a
   expect(told.map(({ consumed }) => consumed)).toEqual(totals);
 });
 
-test("another organisation's and mode's customers are not found", async () => {
+test('POST /track/batch does not find customers of another organisation or mode', async () => {
   await fresh();
   const { organisation, other } = setting.server;
   for (const key of [organisation.liveKey, other.testKey]) {

@@ -30,7 +30,7 @@ const WHOLE: [string, string, number][] = [
   ['3 MiB',            `{"tracks":["${'x'.repeat(3 * 1024 * 1024)}"]}`,                413],
 ];
 
-test.each(WHOLE)('the call is refused: %s', async (_what, text, status) => {
+test.each(WHOLE)('POST /track/batch refuses the call: %s', async (_what, text, status) => {
   const reply = await setting.withoutTrace(() => raw('/track/batch', text));
   expect(reply.status).toBe(status);
 });
@@ -51,7 +51,7 @@ const BAD: [string, string][] = [
   ]),
 ];
 
-test.each(BAD)('the item is refused as /track refuses it: %s', async (_what, text) => {
+test.each(BAD)('POST /track/batch refuses an item as /track does: %s', async (_what, text) => {
   const bad = text.replace(ANY_CUSTOMER, customer);
   const alone = await raw('/track', bad);
   expect(alone.status).toBe(400);
@@ -68,7 +68,7 @@ test.each(BAD)('the item is refused as /track refuses it: %s', async (_what, tex
   expect(second.duplicate).toBe(false);
 });
 
-test('500 bad items are listed with few issues each', async () => {
+test('POST /track/batch of 500 invalid items lists them all, with few issues each', async () => {
   const bad = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x${index}`, 1]));
   const { json } = await setting.post('/track/batch', { tracks: Array(500).fill(bad) });
   expect(json.results).toHaveLength(500);

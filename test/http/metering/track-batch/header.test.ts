@@ -34,7 +34,7 @@ async function forgetAnswers(): Promise<void> {
   expect(count).toBeGreaterThan(0);
 }
 
-test('sent again under its header, the whole is replayed to the byte', async () => {
+test('a track batch sent again under its Idempotency-Key is replayed to the byte', async () => {
   const tracks = [
     item({ value: 3 }),
     keyed('a', { value: 2 }),
@@ -55,7 +55,7 @@ test('sent again under its header, the whole is replayed to the byte', async () 
   expect(other.headers.get('idempotency-replayed')).toBeNull();
 });
 
-test('another body under the header is refused as a whole, and nothing of it is recorded', async () => {
+test('a track batch with another body under its Idempotency-Key is refused whole, and records nothing', async () => {
   const other = await setting.customer();
   const tracks = [item(), item({ customer_id: other })];
   const { text } = await batch(tracks, header('whole'));
@@ -76,7 +76,7 @@ test('another body under the header is refused as a whole, and nothing of it is 
   expect((await batch(reordered, header('whole'))).text).toBe(text);
 });
 
-test('of two bodies at once under one header, one is recorded', async () => {
+test('of two track batches at once under one Idempotency-Key with different bodies, one is recorded', async () => {
   const other = await setting.customer();
   const tracks = [item(), item({ customer_id: other })];
   const replies = await Promise.all([
@@ -87,7 +87,7 @@ test('of two bodies at once under one header, one is recorded', async () => {
   expect([await consumed(), await consumed(other)]).toEqual([1, 1]);
 });
 
-test('a call whose answer was lost in a crash is completed, and counts nothing twice', async () => {
+test('a track batch whose answer was lost in a crash is completed, and counts nothing twice', async () => {
   const other = await setting.customer();
   const tracks = [item({ value: 3 }), keyed('a'), item({ customer_id: other }), keyed('a')];
   const before = await results(tracks, header('crash'));
@@ -110,7 +110,7 @@ test('a call whose answer was lost in a crash is completed, and counts nothing t
   expect([await consumed(), await consumed(other)]).toEqual([104, 1]);
 });
 
-test("an item's key that another call used is a duplicate, under a new header too", async () => {
+test("a batch item's key that another call used is a duplicate, under a new Idempotency-Key too", async () => {
   await setting.track(customer, 'api', { idempotency_key: 'a' });
   await results([keyed('b')]);
   const reply = await batch([keyed('a'), keyed('b')], header('never used'));
@@ -121,7 +121,7 @@ test("an item's key that another call used is a duplicate, under a new header to
   expect(await consumed()).toBe(4);
 });
 
-test('500 items of a call are replayed to the byte', async () => {
+test('a track batch of 500 items is replayed to the byte', async () => {
   const tracks = Array.from({ length: 500 }, (_, index) => item({ value: 1 + (index % 7) }));
   const first = await batch(tracks, header('many'));
   expect(first.json.results).toHaveLength(500);

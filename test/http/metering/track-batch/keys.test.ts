@@ -26,14 +26,14 @@ const consumed = async (): Promise<number> =>
   (await setting.consumed(customer, 'api')).reduce((total, part) => total + part, 0);
 const duplicates = (given: readonly Result[]) => given.map(({ duplicate }) => duplicate);
 
-test('a key that stands twice in a call is the first item, and a duplicate', async () => {
+test('a key that is twice in a track batch is the first item, then a duplicate', async () => {
   const given = await results([keyed('a', { value: 2 }), item(), keyed('a', { value: 2 })]);
   expect(duplicates(given)).toEqual([false, false, true]);
   expect(given[2]).toEqual({ ...given[0]!, duplicate: true });
   expect(await consumed()).toBe(3);
 });
 
-test('a key with another body is refused, within a call and after it', async () => {
+test("a batch item's key with another body is refused, within a call and after it", async () => {
   const { json } = await batch([keyed('a'), keyed('a', { value: 2 }), keyed('b')]);
   const types = json.results.map(({ error }: Result) => error?.type);
   expect(types).toEqual([undefined, 'idempotency_key_reused', undefined]);
@@ -44,7 +44,7 @@ test('a key with another body is refused, within a call and after it', async () 
   expect(await consumed()).toBe(2);
 });
 
-test('a key whose item was refused for its range is free for the next item', async () => {
+test('a key whose batch item was out of range is free for the next item', async () => {
   const { json } = await batch([keyed('a', { value: 999_999_999 }), item({ value: 5 })]);
   expect(json.results.map(({ error }: Result) => error?.type)).toEqual([
     undefined,
@@ -58,7 +58,7 @@ test('a key whose item was refused for its range is free for the next item', asy
   ]);
 });
 
-test('what overage: reject refused under a key stays refused, in the call too', async () => {
+test('a batch item refused by overage: reject stays refused under its key, in the call too', async () => {
   const refused = keyed('a', { value: 5, overage: 'reject' });
   const first = await batch([refused, refused]);
   expect(first.json.results.map(({ error }: Result) => error?.type)).toEqual([
@@ -71,7 +71,7 @@ test('what overage: reject refused under a key stays refused, in the call too', 
   expect([alone.status, alone.json]).toEqual([402, first.json.results[0]]);
 });
 
-test('a key is the same one for /track and for ingest', async () => {
+test('a key of a batch item is the same one for /track and for ingest', async () => {
   const single = await setting.track(customer, 'api', { idempotency_key: 'a' });
   const event = { name: 'api', customer_id: customer, external_id: 'b' };
   expect((await setting.ingest([event])).json.inserted).toBe(1);
@@ -84,7 +84,7 @@ test('a key is the same one for /track and for ingest', async () => {
   expect(await consumed()).toBe(4);
 });
 
-test('500 keys twice at once count once each, and one of the calls is told so', async () => {
+test('a track batch of 500 keys twice at once counts each once, as a duplicate in one of the calls', async () => {
   const tracks = Array.from({ length: 500 }, (_, index) => keyed(`at once ${index}`));
   const [one, two] = await Promise.all([results(tracks), results(tracks.toReversed())]);
   expect(await consumed()).toBe(500);

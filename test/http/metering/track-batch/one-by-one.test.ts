@@ -130,7 +130,7 @@ async function inBatches(
 }
 
 test(
-  seeded('a batch is answered and counted as the same calls one by one'),
+  seeded('a track batch is answered and counted as the same calls one by one'),
   async () => {
     const property = fc.asyncProperty(calls, lengths, async (drawn, sizes) => {
       const [alone, together] = [await newCustomers(), await newCustomers()];

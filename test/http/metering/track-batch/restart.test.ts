@@ -14,7 +14,7 @@ afterAll(async () => {
   await setting.stop();
 });
 
-test('after a restart, what was recorded is a duplicate, and the rest is recorded', async () => {
+test('after a restart the recorded items of a track batch are duplicates, and the rest is recorded', async () => {
   const customers = [await setting.customer(), await setting.customer()];
   const tracks = Array.from({ length: 100 }, (_, index) => ({
     feature_key: 'api',

@@ -32,7 +32,7 @@ const RECORDED: [string, Fields[], unknown[], (number | null)[]][] = [
   ['a correction before what it corrects',   [{}],                         [-3, 8],         [5,      10,    5,        5,         0]],
 ];
 
-test.each(RECORDED)('records %s', async (_what, grants, values, numbers) => {
+test.each(RECORDED)('POST /track records %s', async (_what, grants, values, numbers) => {
   const customer = await customerWith(...grants);
   let json: Fields = {};
   for (const value of values) {
@@ -47,7 +47,7 @@ test.each(RECORDED)('records %s', async (_what, grants, values, numbers) => {
   expect(row).toMatchObject({ balance, limit, consumed, remaining, overage });
 });
 
-test('the answer has exactly the documented fields', async () => {
+test('POST /track answers exactly the documented fields', async () => {
   const customer = await setting.customer({ external_customer_id: 'named' });
   const { json } = await setting.track(customer, 'api', { metadata: { region: 'eu' } });
   expect(json).toEqual({
@@ -66,7 +66,7 @@ test('the answer has exactly the documented fields', async () => {
   });
 });
 
-test('it answers when it is on disk', async () => {
+test('POST /track answers when the event is on disk', async () => {
   const customer = await customerWith({});
   const metadata = { 'a "key"': 'naïve \\ {1,NULL} "😀"', '': undefined };
   const { json } = await setting.track(customer, 'api', { value: '2.5', metadata });
@@ -81,14 +81,14 @@ test('it answers when it is on disk', async () => {
   });
 });
 
-test('without a key, the same twice is two events', async () => {
+test('POST /track twice without a key is two events', async () => {
   const customer = await customerWith({});
   const [one, two] = [await setting.track(customer, 'api'), await setting.track(customer, 'api')];
   expect(one.json.id).not.toBe(two.json.id);
   expect(await setting.consumed(customer, 'api')).toEqual([2]);
 });
 
-test('a repeated idempotency_key answers the first answer, as a duplicate', async () => {
+test('POST /track again with its idempotency_key gets the first answer, as a duplicate', async () => {
   const customer = await customerWith({});
   const fields = { value: 3, idempotency_key: `again ${customer}`, metadata: { a: '1', b: '2' } };
   const first = await setting.track(customer, 'api', fields);
@@ -100,7 +100,7 @@ test('a repeated idempotency_key answers the first answer, as a duplicate', asyn
   expect((await setting.track(customer, 'api', reordered)).json).toEqual(again.json);
 });
 
-test('a repeated Idempotency-Key header replays the bytes', async () => {
+test('POST /track again with its Idempotency-Key header replays the bytes', async () => {
   const customer = await customerWith({});
   const call = { headers: { 'idempotency-key': `header ${customer}` } };
   const first = await setting.track(customer, 'api', { value: 3 }, call);
@@ -115,7 +115,7 @@ test('a repeated Idempotency-Key header replays the bytes', async () => {
   expect(first.headers.get('idempotency-replayed')).toBeNull();
 });
 
-test('the header names the request and the body names the event: with both, the event counts once', async () => {
+test('a track with a header key and a body key counts once: one for the request, one for the event', async () => {
   const customer = await customerWith({});
   const key = `event ${customer}`;
   const request = (header: string) =>
@@ -133,7 +133,7 @@ test('the header names the request and the body names the event: with both, the 
   expect(await setting.consumed(customer, 'api')).toEqual([1]);
 });
 
-test('a header is of its operation: the same one on /check and /track is two', async () => {
+test('an Idempotency-Key header used on /check and on /track is two keys', async () => {
   const customer = await customerWith({});
   const call = { headers: { 'idempotency-key': `operation ${customer}` } };
   expect((await setting.track(customer, 'api', {}, call)).status).toBe(200);
@@ -141,7 +141,7 @@ test('a header is of its operation: the same one on /check and /track is two', a
   expect(consumed.json).toMatchObject({ allowed: true, consumed: 2 });
 });
 
-test('a key of any printable characters, at its longest', async () => {
+test("a track's key may have any printable characters, at its longest", async () => {
   const customer = await customerWith({});
   const key = `${'客😀 é"\\'.repeat(30)}${customer}`.slice(0, 255);
   for (const duplicate of [false, true]) {
@@ -150,7 +150,7 @@ test('a key of any printable characters, at its longest', async () => {
   }
 });
 
-test('the same key is another one in another mode and organisation', async () => {
+test("a track's key is another one in another mode and organisation", async () => {
   const { organisation, other } = setting.server;
   for (const key of [organisation.testKey, organisation.liveKey, other.testKey]) {
     const call = { key };
@@ -162,20 +162,20 @@ test('the same key is another one in another mode and organisation', async () =>
   }
 });
 
-test('overage: reject lets through what fits, to the last', async () => {
+test('overage: reject records usage that fits, to the last unit', async () => {
   const customer = await customerWith({});
   const fields = { value: 10, overage: 'reject' };
   expect((await setting.track(customer, 'api', fields)).json).toMatchObject({ balance: 0 });
 });
 
-test('overage: reject lets a correction through, also when overdrawn', async () => {
+test('overage: reject records a correction, also when the balance is negative', async () => {
   const customer = await customerWith({});
   await setting.track(customer, 'api', { value: 30 });
   const { json } = await setting.track(customer, 'api', { value: -5, overage: 'reject' });
   expect(json).toMatchObject({ consumed: 25, balance: -15 });
 });
 
-test('a correction of what an expired grant paid is nothing to spend', async () => {
+test('a correction of usage that an expired grant paid gives nothing to spend', async () => {
   const expiresAt = Date.now() + 1500;
   const customer = await customerWith({ expires_at: new Date(expiresAt).toISOString() });
   await setting.track(customer, 'api', { value: 10 });

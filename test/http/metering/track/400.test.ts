@@ -20,7 +20,7 @@ afterAll(() => setting.stop());
 const CUSTOMER = 'CUSTOMER';
 
 test.each(malformedBodies({ feature_key: 'feature', customer_id: CUSTOMER }))(
-  '%s',
+  'POST /track with %s is 400',
   async (_what, raw, ...at) => {
     const call = { raw: raw.replace(CUSTOMER, customer) };
     const reply = await setting.withoutTrace(() => setting.server.call('POST', '/track', call));
@@ -46,22 +46,25 @@ const FIELDS: [string, string, Fields, string[]][] = [
   ['a property with too many decimals',   'sized',    { metadata: { bytes: '0.0000001' } },           ['metadata', 'bytes']],
 ];
 
-test.each(FIELDS)('%s', async (_what, feature, fields, at) => {
-  const reply = await setting.withoutTrace(() => setting.track(customer, feature, fields));
-  expect(refusal(reply)).toEqual(invalidAt(at));
-});
+test.each(FIELDS)(
+  'POST /track with the field %s is refused',
+  async (_what, feature, fields, at) => {
+    const reply = await setting.withoutTrace(() => setting.track(customer, feature, fields));
+    expect(refusal(reply)).toEqual(invalidAt(at));
+  },
+);
 
-test.each(BAD_METADATA)('%s', async (_what, metadata, at) => {
+test.each(BAD_METADATA)('POST /track with metadata of %s is 400', async (_what, metadata, at) => {
   const request = () => setting.track(customer, 'feature', { metadata });
   expect(refusal(await setting.withoutTrace(request))).toEqual(invalidAt(at));
 });
 
-test.each(BAD_KEYS)('%s', async (_what, key) => {
+test.each(BAD_KEYS)('POST /track with the idempotency_key %s is 400', async (_what, key) => {
   const request = () => setting.track(customer, 'feature', { idempotency_key: key });
   expect(refusal(await setting.withoutTrace(request))).toEqual(invalidAt(['idempotency_key']));
 });
 
-test('a total out of range, up and down', async () => {
+test('POST /track that takes the total out of range, up or down, is refused', async () => {
   await setting.meter('vast');
   await setting.track(customer, 'vast', { value: '999999999.999999' });
   const up = () => setting.track(customer, 'vast', { value: '0.000001' });
@@ -72,7 +75,7 @@ test('a total out of range, up and down', async () => {
   expect(refusal(await setting.withoutTrace(down))).toEqual(invalidAt(['value']));
 });
 
-test('authentication comes before validation', async () => {
+test('POST /track authenticates before it validates', async () => {
   const reply = await setting.withoutTrace(() =>
     setting.server.call('POST', '/track', { raw: '{', key: 'svc_test_wrong' }),
   );

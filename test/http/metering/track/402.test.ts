@@ -27,14 +27,17 @@ const REFUSED: [string, number | null, number, unknown][] = [
   ['anything not granted',   null,    0,    1],
 ];
 
-test.each(REFUSED)('%s is refused and leaves no trace', async (_what, amount, used, value) => {
-  customer = await customerWith(amount);
-  if (used > 0) await setting.track(customer, 'api', { value: used });
-  const request = () => setting.track(customer, 'api', { value, overage: 'reject' });
-  expect(refusal(await setting.withoutTrace(request))).toEqual(TOO_LITTLE);
-});
+test.each(REFUSED)(
+  'POST /track of %s is 402 and leaves no trace',
+  async (_what, amount, used, value) => {
+    customer = await customerWith(amount);
+    if (used > 0) await setting.track(customer, 'api', { value: used });
+    const request = () => setting.track(customer, 'api', { value, overage: 'reject' });
+    expect(refusal(await setting.withoutTrace(request))).toEqual(TOO_LITTLE);
+  },
+);
 
-test('with a key it stays refused after a top-up; another key is let in', async () => {
+test('a track refused with a key stays refused after a top-up; another key is recorded', async () => {
   customer = await customerWith(5);
   const fields = { value: 8, overage: 'reject', idempotency_key: `refused ${customer}` };
   const first = await setting.track(customer, 'api', fields);
@@ -47,7 +50,7 @@ test('with a key it stays refused after a top-up; another key is let in', async 
   expect(other.status).toBe(200);
 });
 
-test('with the header it replays', async () => {
+test('a track refused under an Idempotency-Key header replays its 402', async () => {
   customer = await customerWith(5);
   const call = { headers: { 'idempotency-key': `refused ${customer}` } };
   const fields = { value: 8, overage: 'reject' };
@@ -59,7 +62,7 @@ test('with the header it replays', async () => {
   expect(first.headers.get('idempotency-replayed')).toBeNull();
 });
 
-test('without a key it may be tried again after a top-up', async () => {
+test('a track refused without a key may be tried again after a top-up', async () => {
   customer = await customerWith(5);
   const fields = { value: 8, overage: 'reject' };
   await setting.track(customer, 'api', fields);

@@ -27,7 +27,7 @@ const OTHERS: [string, Fields][] = [
 const KEYS = ['idempotency_key', 'header'] as const;
 
 test.each(OTHERS.flatMap((other) => KEYS.map((by) => [...other, by] as const)))(
-  'a key that was used for another body: %s %p, by %s',
+  "a track's key that was used for another body is 422: %s %p, by %s",
   async (what, fields, by) => {
     const key = `${what} ${by}`;
     const call = by === 'header' ? { headers: { 'idempotency-key': key } } : {};

@@ -25,13 +25,13 @@ async function list(query: string): Promise<object> {
   return { ...rest, ids: data.map(({ id }: Payment) => id) };
 }
 
-test('newest first, each as it is read alone', async () => {
+test('GET /payments lists newest first, each as GET of one answers it', async () => {
   expect(await list('')).toEqual({ ids, limit: 50, offset: 0, has_more: false });
   const { data } = await shop.read('/payments?limit=1');
   expect(data).toEqual([await shop.payment(ids[0]!)]);
 });
 
-test('by page', async () => {
+test('GET /payments lists by page', async () => {
   expect(await list('?limit=2&offset=1')).toEqual({
     ids: ids.slice(1, 3),
     limit: 2,
@@ -42,15 +42,15 @@ test('by page', async () => {
   expect(await list('?offset=9')).toMatchObject({ ids: [], has_more: false });
 });
 
-describe('by whom and what for', () => {
-  test('a customer, a checkout, both', async () => {
+describe('GET /payments filtered by customer and purpose', () => {
+  test('lists the payments of a customer, of a checkout, of both', async () => {
     expect(await list(`?customer_id=${customerId}`)).toMatchObject({ ids: [ids[1], ids[2]] });
     expect(await list(`?checkout_id=${checkoutId}`)).toMatchObject({ ids: [ids[2], ids[3]] });
     const both = `?checkout_id=${checkoutId.toUpperCase()}&customer_id=${customerId}`;
     expect(await list(both)).toMatchObject({ ids: [ids[2]] });
   });
 
-  test('of nobody, of no subscription: nothing', async () => {
+  test('lists nothing for an unknown customer or subscription', async () => {
     const nobody = '01a1fd8c-b5bc-7679-8e92-f51ff29e0ea6';
     for (const filter of ['customer_id', 'checkout_id', 'subscription_id']) {
       expect(await list(`?${filter}=${nobody}`)).toMatchObject({ ids: [] });
@@ -58,7 +58,7 @@ describe('by whom and what for', () => {
   });
 });
 
-test("nothing of another organisation's or the other mode's", async () => {
+test('lists nothing of another organisation or mode', async () => {
   const { other, organisation } = shop.server;
   for (const key of [other.testKey, organisation.liveKey]) {
     for (const query of ['', `?customer_id=${customerId}`, `?checkout_id=${checkoutId}`]) {

@@ -21,14 +21,14 @@ const FILTERS: [string, string][] = [
   ['subscription_id=1', 'subscription_id'],
 ];
 
-test.each([...PAGES, ...FILTERS])('GET /payments?%s', async (query, field) => {
+test.each([...PAGES, ...FILTERS])('GET /payments?%s is 400', async (query, field) => {
   const { status, json } = await server.call('GET', `/payments?${query}`);
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
   expect(json.error.issues.map(({ path }: { path: string[] }) => path)).toEqual([[field]]);
 });
 
 test.each(PAGES)(
-  'GET /payments/{id}/refunds?%s, whose payment is not asked for',
+  'GET /payments/{id}/refunds?%s is 400 before its payment is looked up',
   async (query, field) => {
     const { status, json } = await server.call('GET', `/payments/${NOBODY}/refunds?${query}`);
     expect([status, json.error.type]).toEqual([400, 'invalid_request']);

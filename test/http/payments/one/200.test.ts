@@ -11,7 +11,7 @@ afterAll(() => shop.close());
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const UUID = expect.stringMatching(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/);
 
-test('GET answers every field of one that was paid', async () => {
+test('GET of a paid payment answers every field', async () => {
   const session = await shop.checkout({
     external_customer_id: 'u1',
     client_reference_id: 'order 7',
@@ -45,7 +45,7 @@ test('GET answers every field of one that was paid', async () => {
   });
 });
 
-test('GET answers every field of one that was declined', async () => {
+test('GET of a declined payment answers every field', async () => {
   const payment = await shop.buy({ means: 'declined' });
   expect(await shop.payment(payment.id)).toEqual({
     id: UUID,
@@ -73,7 +73,7 @@ test('GET answers every field of one that was declined', async () => {
   });
 });
 
-test('what of the buyer’s means is kept', async () => {
+test('a payment by bank debit keeps its type and last four, and no brand', async () => {
   const { payment_method } = await shop.buy({ means: 'iban' });
   expect(payment_method).toEqual({ type: 'bank_debit', brand: null, last4: '3000' });
 });

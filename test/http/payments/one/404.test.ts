@@ -24,11 +24,11 @@ describe.each(ROUTES)('GET %s', (route, message) => {
   const read = (id: string, key?: string) =>
     shop.server.call('GET', route.replace(':id', id), key === undefined ? {} : { key });
 
-  test('is there', async () => {
+  test("is 200 for the organisation's own payment", async () => {
     expect((await read(found[route]!)).status).toBe(200);
   });
 
-  test("another organisation's, and the other mode's", async () => {
+  test('is 404 for a payment of another organisation or mode', async () => {
     const { other, organisation } = shop.server;
     for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
       const { status, json } = await read(found[route]!, key);
@@ -45,12 +45,12 @@ describe.each(ROUTES)('GET %s', (route, message) => {
     ['01a1fd8c-b5bc-7679-8e92-f51ff29e0ea6'],
     ['01a1fd8cb5bc76798e92f51ff29e0ea6'],
     ['{01a1fd8c-b5bc-7679-8e92-f51ff29e0ea6}'],
-  ])('the id %p', async (id) => {
+  ])('is 404 for the id %p', async (id) => {
     const { status, json } = await read(id);
     expect([status, json]).toEqual([404, { error: { type: 'not_found', message } }]);
   });
 
-  test("a group's key is of the wrong kind", async () => {
+  test("is refused with a group's key", async () => {
     const { status, json } = await read(found[route]!, shop.server.group.testKey);
     expect([status, json.error.type]).toEqual([403, 'forbidden']);
   });

@@ -22,13 +22,13 @@ const moneyOf = ({
   refundable_amount,
 }: Payment) => [status, amount_refunded, amount_refund_pending, refundable_amount];
 
-describe('all that is left', () => {
+describe('a refund of all that is left', () => {
   test.each<[string, Fields | undefined]>([
     ['without a body', undefined],
     ['with an empty object', {}],
     ['with a reason alone', { reason: 'fraudulent' }],
     ['with its amount', { amount: '100' }],
-  ])('%s', async (_what, body) => {
+  ])('is made %s', async (_what, body) => {
     const { id } = await shop.buy();
     const { status, json } = await shop.refund(id, body);
     expect(status).toBe(200);
@@ -48,7 +48,7 @@ describe('all that is left', () => {
     expect((await shop.read(`/payments/${id}/refunds`)).data).toEqual([json]);
   });
 
-  test('after a part of it', async () => {
+  test('is made after a refund of a part', async () => {
     const { id } = await shop.buy();
     await shop.refund(id, { amount: '33.34' });
     expect(moneyOf(await shop.payment(id))).toEqual([
@@ -64,7 +64,7 @@ describe('all that is left', () => {
 });
 
 test.each([['duplicate'], ['fraudulent'], ['requested_by_customer']])(
-  'for the reason %s',
+  'a refund has the reason %s',
   async (reason) => {
     const { id } = await shop.buy();
     const { json } = await shop.refund(id, { amount: '1', reason });
@@ -73,21 +73,21 @@ test.each([['duplicate'], ['fraudulent'], ['requested_by_customer']])(
 );
 
 test.each([['1'], ['1.0'], ['1.00'], ['01.00'], ['000000000001']])(
-  'an amount of "%s"',
+  'a refund takes an amount of "%s"',
   async (amount) => {
     const { id } = await shop.buy();
     expect((await shop.refund(id, { amount })).json.amount).toBe('1.00');
   },
 );
 
-test('the id of the payment in upper case', async () => {
+test('a refund takes the id of its payment in upper case', async () => {
   const { id } = await shop.buy();
   const { status, json } = await shop.refund(id.toUpperCase(), { amount: '1' });
   expect([status, json.payment_id]).toEqual([200, id]);
   expect((await shop.read(`/payments/${id.toUpperCase()}`)).id).toBe(id);
 });
 
-test('a slow one is reserved at once, and counts as refunded until it is', async () => {
+test('a slow refund is reserved at once, and counts as refunded until it is settled', async () => {
   const { id, invoice_id } = await shop.buy({ means: 'refundPends' });
   const { status, json } = await shop.refund(id, { amount: '60' });
   expect([status, json.status, json.settled_at]).toEqual([200, 'pending', null]);
@@ -112,7 +112,7 @@ test('a slow one is reserved at once, and counts as refunded until it is', async
   await shop.events(invoice_id, 3);
 });
 
-test('one that fails late gives its amount back, and can be tried again', async () => {
+test('a refund that fails late gives its amount back, and can be made again', async () => {
   const { id, invoice_id } = await shop.buy({ means: 'refundFailsLate' });
   const { json: first } = await shop.refund(id);
   expect(first.status).toBe('succeeded');
@@ -132,7 +132,7 @@ test('one that fails late gives its amount back, and can be tried again', async 
   await shop.refundThatIs('failed', json.id);
 });
 
-test('of several, one fails late and the others stay', async () => {
+test('of several refunds one fails late, and the others stay', async () => {
   const { id } = await shop.buy({ means: 'refundFailsLate' });
   const { json: one } = await shop.refund(id, { amount: '10' });
   await shop.settle();
@@ -149,7 +149,7 @@ test('of several, one fails late and the others stay', async () => {
   await shop.events(id, 5);
 });
 
-test('what the bank account paid can be refunded once it has settled', async () => {
+test('a bank debit can be refunded once it has settled', async () => {
   const { id } = await shop.buy({ means: 'iban' });
   expect((await shop.refund(id)).status).toBe(400);
   await shop.settle();

@@ -71,7 +71,7 @@ const INVALID: [string, unknown, [path: string[], message: string][]][] = [
   ['a string',                     '1',                                [[[], 'must be an object']]],
   ['a body of null',               null,                               [[[], 'must be an object']]],
 ];
-test.each(INVALID)('%s', async (_what, body, at) => {
+test.each(INVALID)('a refund with %s is 400', async (_what, body, at) => {
   const { status, json } = await shop.refund(paid['USD']!, body);
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
   const issues = at.map(([path, message]) => ({ path, message }));
@@ -84,7 +84,7 @@ const byPath = (a: { path: string[] }, b: { path: string[] }) =>
 test.each<[string, Call]>([
   ['malformed JSON', { raw: '{"amount":' }],
   ['no UTF-8', { raw: Buffer.from([0x7b, 0xff, 0x7d]) }],
-])('%s', async (_what, call) => {
+])('a refund with a body of %s is 400', async (_what, call) => {
   const { status, json } = await shop.refund(paid['USD']!, undefined, call);
   expect([status, json.error.type]).toEqual([400, 'invalid_request']);
   expect(json.error.issues.map(({ path }: { path: string[] }) => path)).toEqual([[]]);
@@ -101,7 +101,7 @@ const DECIMALS: [string, string, number][] = [
   ['KWD', '1.0000', 3],
 ];
 test.each(DECIMALS)(
-  '%s %s: more decimals than it has, zeros too',
+  'a refund of %s %s is 400: more decimals than the currency has, zeros too',
   async (currency, amount, digits) => {
     const { status, json } = await shop.refund(paid[currency]!, { amount });
     expect([status, json.error.type, json.error.issues]).toEqual([
@@ -113,7 +113,7 @@ test.each(DECIMALS)(
 );
 
 test.each<[string]>([[''], ['x'.repeat(256)], ['a\tb'], ['clé']])(
-  'the key %p is no key',
+  'a refund with the Idempotency-Key %p is 400',
   async (key) => {
     const headers = { 'idempotency-key': key };
     const { status, json } = await shop.refund(paid['USD']!, {}, { headers });
@@ -122,12 +122,12 @@ test.each<[string]>([[''], ['x'.repeat(256)], ['a\tb'], ['clé']])(
   },
 );
 
-describe('more than there is', () => {
+describe('a refund of more than is left is refused', () => {
   // prettier-ignore
   const OVER: [string, string][] = [
     ['USD', '100.01'], ['USD', '999999999999.99'], ['JPY', '10001'], ['KWD', '10.001'], ['CLF', '1.0001'],
   ];
-  test.each(OVER)('%s %s', async (currency, amount) => {
+  test.each(OVER)('of %s %s', async (currency, amount) => {
     const { status, json } = await shop.refund(paid[currency]!, { amount });
     expect([status, json]).toEqual([
       400,
@@ -149,7 +149,7 @@ test.each<[Means, string]>([
   ['error', 'errored'],
   ['challenge', 'requires_action'],
   ['answerLost', 'processing'],
-])('a payment with %s is %s: it has nothing to reverse', async (means, state) => {
+])('a refund of a payment with %s is %s: there is nothing to refund', async (means, state) => {
   const payment = await shop.buy({ means });
   expect(payment.status).toBe(state);
   const bodies: (Fields | undefined)[] = [undefined, {}, { amount: '1' }, { amount: '100.01' }];

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const NOT_FOUND = { error: { type: 'not_found', message: 'no such payment' } };
 
-test("another organisation's, and the other mode's", async () => {
+test('a refund of a payment of another organisation or mode is 404', async () => {
   const { other, organisation } = shop.server;
   for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
     for (const body of [undefined, { amount: '1' }, { amount: '1.001' }, { amount: '999' }]) {
@@ -34,14 +34,14 @@ const IDS: string[] = [
   'x', '0', '%00', '%20', '..%2F', 'null', `{x}`, 'x'.repeat(5000), '01a1fd8c', '%E2%82%AC',
   '01a1fd8c-b5bc-7679-8e92-f51ff29e0ea', '01a1fd8c-b5bc-7679-8e92-f51ff29e0ea6', '00000000-0000-0000-0000-000000000000',
 ];
-test.each(IDS.map((id) => [id]))('the id %p', async (id) => {
+test.each(IDS.map((id) => [id]))('a refund of the payment %p is 404', async (id) => {
   for (const call of [{}, { headers: { 'idempotency-key': 'some key' } }]) {
     const { status, json } = await shop.refund(id, {}, call);
     expect([status, json]).toEqual([404, NOT_FOUND]);
   }
 });
 
-test('with a key, and found later: it was not remembered', async () => {
+test('a 404 of a refund is not kept under its key', async () => {
   const { other } = shop.server;
   expect((await shop.refundWithKey('later', paid, {}, { key: other.testKey })).status).toBe(404);
   const rest = await shop.refundWithKey('later', paid, { amount: '1000' });
@@ -49,7 +49,7 @@ test('with a key, and found later: it was not remembered', async () => {
   expect(rest.status).toBe(400);
 });
 
-test("a group's key is of the wrong kind", async () => {
+test("a refund with a group's key is refused", async () => {
   const { group } = shop.server;
   for (const key of [group.testKey, group.liveKey]) {
     const { status, json } = await shop.refund(paid, {}, { key });

@@ -29,7 +29,7 @@ function expectLimited({ status, json, headers }: Reply, limit: number): void {
   expect(headers.get('ratelimit-reset')).toBe(String(wait));
 }
 
-test('of one payment', async () => {
+test('refunds of one payment beyond the rate limit are 429', async () => {
   const [one, two] = [await shop.buy(), await shop.buy()];
   const replies = await Promise.all(
     Array.from({ length: PER_PAYMENT + 2 }, () => shop.refund(one.id, { amount: '1' })),
@@ -42,7 +42,7 @@ test('of one payment', async () => {
   expect((await shop.refund(two.id, { amount: '1' })).status).toBe(200);
 });
 
-test('of an organisation, over all its payments', async () => {
+test('refunds of an organisation, over all its payments, beyond the rate limit are 429', async () => {
   const payments = await Promise.all(Array.from({ length: 7 }, () => shop.buy()));
   const replies = await Promise.all(payments.map(({ id }) => shop.refund(id)));
   const refused = replies.filter(({ status }) => status !== 200);
@@ -54,7 +54,7 @@ test('of an organisation, over all its payments', async () => {
   ).toHaveLength(PER_ORGANISATION);
 });
 
-test('a retry is answered however many there were, and counts for nothing', async () => {
+test('a repeated refund is replayed beyond the rate limit, and does not count', async () => {
   const { id } = await shop.buy();
   const send = () => shop.refundWithKey('k', id, { amount: '1' });
   const first = await send();
@@ -71,7 +71,7 @@ test('a retry is answered however many there were, and counts for nothing', asyn
   expect((await shop.refundWithKey('k', id, { amount: '2' })).status).toBe(422);
 });
 
-test('what was refused for its rate is not remembered under its key', async () => {
+test('a 429 of a refund is not kept under its key', async () => {
   const [one, two] = [await shop.buy(), await shop.buy()];
   for (let count = 0; count < PER_PAYMENT; count += 1) await shop.refund(one.id, { amount: '1' });
   expectLimited(await shop.refundWithKey('k', one.id, { amount: '1' }), PER_PAYMENT);
@@ -79,7 +79,7 @@ test('what was refused for its rate is not remembered under its key', async () =
   expect([reply.status, reply.headers.get('idempotency-replayed')]).toEqual([200, null]);
 });
 
-test('what is not found or not valid does not count, what does not fit does', async () => {
+test('a refund that is 404 or 400 does not count to the rate limit, one that is 409 does', async () => {
   const { id } = await shop.buy();
   const { other } = shop.server;
   for (let count = 0; count < 2 * PER_ORGANISATION; count += 1) {
@@ -92,7 +92,7 @@ test('what is not found or not valid does not count, what does not fit does', as
   expectLimited(await shop.refund(id, { amount: '1' }), PER_PAYMENT);
 });
 
-test('reads are not limited', async () => {
+test('GET of refunds is not limited', async () => {
   const { id } = await shop.buy();
   for (let count = 0; count <= PER_PAYMENT; count += 1) await shop.refund(id, { amount: '1' });
   for (let count = 0; count < 4 * PER_ORGANISATION; count += 1) await shop.payment(id);

@@ -46,7 +46,7 @@ function watch(id: string): () => Promise<number> {
 }
 
 describe.each<[Means]>([['good'], ['refundPends']])('200 partial refunds at once, %s', (means) => {
-  test('never more than was captured, and nothing is left when all are refused', async () => {
+  test('refund never more than was captured, and leave nothing where some are refused', async () => {
     const { id } = await shop.buy({ means });
     const stop = watch(id);
     // The same sequence in every run: the step and the range have no common divisor.
@@ -87,7 +87,7 @@ describe.each<[Means]>([['good'], ['refundPends']])('200 partial refunds at once
   });
 });
 
-test('fifty full refunds at once are one', async () => {
+test('fifty full refunds of a payment at once are one', async () => {
   const { id } = await shop.buy();
   const replies = await Promise.all(Array.from({ length: 50 }, () => shop.refund(id)));
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -96,7 +96,7 @@ test('fifty full refunds at once are one', async () => {
   expect(left.type).toBe('validation_error');
 });
 
-test('a full refund and parts at once: all of it, once', async () => {
+test('a full refund and partial ones at once refund all of the payment, once', async () => {
   const { id } = await shop.buy();
   const replies = await Promise.all([
     ...Array.from({ length: 9 }, () => shop.refund(id, { amount: '10' })),
@@ -108,7 +108,7 @@ test('a full refund and parts at once: all of it, once', async () => {
   expect((await shop.payment(id)).status).toBe('refunded');
 });
 
-test('refunds that fail late, beside new ones', async () => {
+test('refunds that fail late beside new ones never exceed the payment', async () => {
   const { id } = await shop.buy({ means: 'refundFailsLate' });
   const stop = watch(id);
   const round = async (): Promise<void> => {

@@ -23,7 +23,7 @@ const newKey = (): string => `key ${(count += 1)}`;
 
 const isReplay = ({ headers }: Reply): boolean => headers.get('idempotency-replayed') === 'true';
 
-test('a retry is the first answer, to the byte', async () => {
+test('a refund sent again with its key is replayed to the byte', async () => {
   const { id } = await shop.buy();
   const key = newKey();
   const first = await shop.refundWithKey(key, id, { amount: '10' });
@@ -37,7 +37,7 @@ test('a retry is the first answer, to the byte', async () => {
   await shop.events(id, 2);
 });
 
-test('without a key, the same again is another refund', async () => {
+test('a refund sent again without a key is another refund', async () => {
   const { id } = await shop.buy();
   const [one, two] = [
     await shop.refund(id, { amount: '10' }),
@@ -47,7 +47,7 @@ test('without a key, the same again is another refund', async () => {
   expect((await shop.payment(id)).amount_refunded).toBe('20.00');
 });
 
-describe('the same meaning in other words is the same request', () => {
+describe("a refund's key with the same request in other words is replayed", () => {
   test.each<[unknown, unknown]>([
     [{ amount: '10' }, { amount: '10.00' }],
     [{ amount: '10' }, { reason: 'requested_by_customer', amount: '010.0' }],
@@ -62,7 +62,7 @@ describe('the same meaning in other words is the same request', () => {
   });
 });
 
-describe('another meaning under the same key is refused', () => {
+describe("a refund's key with another request is refused", () => {
   test.each<[unknown, unknown]>([
     [{ amount: '10' }, { amount: '10.01' }],
     [{ amount: '10' }, {}],
@@ -81,7 +81,7 @@ describe('another meaning under the same key is refused', () => {
     expect((await shop.payment(id)).amount_refunded).toBe(first.json.amount);
   });
 
-  test('another payment', async () => {
+  test('for another payment', async () => {
     const [one, two] = [await shop.buy(), await shop.buy()];
     const key = newKey();
     await shop.refundWithKey(key, one.id, { amount: '10' });
@@ -93,7 +93,7 @@ describe('another meaning under the same key is refused', () => {
   });
 });
 
-test('a refusal is remembered, also when the refund would fit later', async () => {
+test('a refused refund is replayed under its key, even when it would succeed later', async () => {
   const { id } = await shop.buy({ means: 'refundFailsLate' });
   const { json: all } = await shop.refund(id);
   const key = newKey();
@@ -114,7 +114,7 @@ test('a refusal is remembered, also when the refund would fit later', async () =
 });
 
 test.each([['challenge'], ['declined']] as const)(
-  'a refusal of a payment with %s is remembered',
+  'a refused refund of a payment with %s is replayed under its key',
   async (means) => {
     const { id } = await shop.buy({ means });
     const key = newKey();
@@ -125,7 +125,7 @@ test.each([['challenge'], ['declined']] as const)(
   },
 );
 
-test('an invalid body is not remembered', async () => {
+test('a refund with an invalid body does not use up its key', async () => {
   const { id } = await shop.buy();
   const key = newKey();
   for (const amount of ['0', '1.001', 'x']) {
@@ -135,7 +135,7 @@ test('an invalid body is not remembered', async () => {
   expect([status, headers.get('idempotency-replayed')]).toEqual([200, null]);
 });
 
-test('a slow one: the retry is told what the first was, the read what it became', async () => {
+test('a slow refund sent again replays its first answer, and GET shows what became of it', async () => {
   const { id } = await shop.buy({ means: 'refundPends' });
   const key = newKey();
   const first = await shop.refundWithKey(key, id, { amount: '10' });
@@ -145,7 +145,7 @@ test('a slow one: the retry is told what the first was, the read what it became'
   expect(again.json.status).toBe('pending');
 });
 
-test('one that fails late: the retry is told that it succeeded', async () => {
+test('a refund that fails late, sent again, replays that it succeeded', async () => {
   const { id } = await shop.buy({ means: 'refundFailsLate' });
   const key = newKey();
   const first = await shop.refundWithKey(key, id, { amount: '10' });
@@ -155,7 +155,7 @@ test('one that fails late: the retry is told that it succeeded', async () => {
   expect(again.json.status).toBe('succeeded');
 });
 
-test('a hundred at once with one key are one refund', async () => {
+test('a hundred refunds at once with one key are one', async () => {
   const { id } = await shop.buy();
   const key = newKey();
   const send = () => shop.refundWithKey(key, id, { amount: '10' });
@@ -176,7 +176,7 @@ test('a hundred at once with one key are one refund', async () => {
   expect(await refundedOf(shop.server, id)).toHaveLength(1);
 });
 
-test('one key on two payments at once: one of them', async () => {
+test('one key on refunds of two payments at once refunds one of them', async () => {
   const [one, two] = [await shop.buy(), await shop.buy()];
   const key = newKey();
   const replies = await Promise.all(
@@ -193,7 +193,7 @@ test('one key on two payments at once: one of them', async () => {
   expect(new Set(refunded)).toEqual(new Set(['0.00', '10.00']));
 });
 
-test('the key of another organisation is another key', async () => {
+test("a refund's key of another organisation is another key", async () => {
   const { server } = shop;
   const { testKey } = server.other;
   const { json: product } = await server.call('POST', '/products', {
@@ -211,7 +211,7 @@ test('the key of another organisation is another key', async () => {
   expect(reply.json.id).not.toBe(ours.json.id);
 });
 
-test('the key of another operation is another key', async () => {
+test("a refund's key of another operation is another key", async () => {
   const key = newKey();
   const headers = { 'idempotency-key': key };
   await shop.server.call('POST', '/customers', { body: {}, headers });
@@ -222,7 +222,7 @@ test('the key of another operation is another key', async () => {
   expect([reply.status, isReplay(reply)]).toEqual([200, false]);
 });
 
-test('a key is known when Redis has lost everything', async () => {
+test("a refund's key is known when Redis has lost everything", async () => {
   const { id } = await shop.buy();
   const key = newKey();
   const first = await shop.refundWithKey(key, id, { amount: '10' });

@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test('newest first, each as it is read alone', async () => {
+test('GET of refunds lists newest first, each as GET of one answers it', async () => {
   const page = { limit: 50, offset: 0, has_more: false };
   expect(await shop.read(`/payments/${paid}/refunds`)).toEqual({ data: refunds, ...page });
   for (const refund of refunds) expect(await shop.read(`/refunds/${refund.id}`)).toEqual(refund);
   expect(await shop.read(`/refunds/${refunds[0].id.toUpperCase()}`)).toEqual(refunds[0]);
 });
 
-test('by page', async () => {
+test('GET of refunds lists by page', async () => {
   expect(await shop.read(`/payments/${paid}/refunds?limit=2&offset=1`)).toEqual({
     data: refunds.slice(1, 3),
     limit: 2,
@@ -30,7 +30,7 @@ test('by page', async () => {
   });
 });
 
-test('none, where nothing was refunded or nothing could be', async () => {
+test('GET of refunds is empty where nothing was refunded or could be', async () => {
   for (const means of ['good', 'declined'] as const) {
     const { id } = await shop.buy({ means });
     await shop.refund(id, { amount: '101' });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test('a product that was archived is not sold by sessions that are still open', async () => {
+test('an archived product is not sold by checkouts that are still open', async () => {
   const { server } = shop;
   const body = { name: 'Old', prices: [{ amount: '100', currency: 'USD' }] };
   const product = (await server.call('POST', '/products', { body })).json;
@@ -26,7 +26,7 @@ test('a product that was archived is not sold by sessions that are still open', 
   expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
 });
 
-test('codes cannot be guessed: an address may try thirty a minute', async () => {
+test('discount codes cannot be guessed: an address may try thirty a minute', async () => {
   const { server } = shop;
   await shop.discount('FREE', { percent_off: 100 });
   const session = await shop.checkout();
@@ -39,7 +39,7 @@ test('codes cannot be guessed: an address may try thirty a minute', async () => 
   expect(late).not.toContain('Complete order');
 });
 
-test('the largest payments of a currency do not fill an account', async () => {
+test('the largest payments of a currency do not overflow an account', async () => {
   const { server } = shop;
   const amount = '999999999999.9999';
   const body = { name: 'Dear', prices: [{ amount, currency: 'CLF' }] };
@@ -60,7 +60,7 @@ test('the largest payments of a currency do not fill an account', async () => {
     where id in ${server.sql(full.map(({ id }) => id))}`;
 });
 
-test('a payment that the database refuses does not ring every second', async () => {
+test('a payment that the database refuses does not fire its alarm every second', async () => {
   const { server } = shop;
   const { sql, logged } = server;
   const rung = () => logged.filter((line) => line.includes('an alarm failed')).length;

@@ -48,31 +48,34 @@ const ANSWERS: [Means, boolean, string, string | null, string][] = [
   ['challengeDeclined', true,      'failed',    'card_declined',         'active'],
   ['challengeDeclined', false,     'failed',    'authentication_failed', 'active'],
 ];
-test.each(ANSWERS)('%s, confirmed %p: %s', async (means, passed, status, code, checkout) => {
-  const [payment, session] = await challenged(means);
-  expect(await shop.pay(session)).toEqual({ kind: 'not_open' });
-  // Coming back without an answer changes nothing.
-  await shop.server.payments.refresh(payment.id);
-  expect((await shop.payment(payment.id)).status).toBe('requires_action');
-  expect(await shop.events(payment.id)).toEqual([]);
-  await shop.bank.answerChallenge(payment.id, passed);
-  await Promise.all([1, 2, 3].map(() => shop.server.payments.refresh(payment.id)));
-  expect(await shop.payment(payment.id)).toMatchObject({ status, failure_code: code });
-  expect((await shop.checkoutAfter(session)).status).toBe(checkout);
-  const [event] = await shop.events(payment.id, 1);
-  expect(event.type).toBe(`payment.${status}`);
-  // A changed mind is too late.
-  expect(await shop.bank.answerChallenge(payment.id, !passed)).toBeNull();
-});
+test.each(ANSWERS)(
+  'a payment with 3-D Secure by %s, confirmed %p, is %s',
+  async (means, passed, status, code, checkout) => {
+    const [payment, session] = await challenged(means);
+    expect(await shop.pay(session)).toEqual({ kind: 'not_open' });
+    // Coming back without an answer changes nothing.
+    await shop.server.payments.refresh(payment.id);
+    expect((await shop.payment(payment.id)).status).toBe('requires_action');
+    expect(await shop.events(payment.id)).toEqual([]);
+    await shop.bank.answerChallenge(payment.id, passed);
+    await Promise.all([1, 2, 3].map(() => shop.server.payments.refresh(payment.id)));
+    expect(await shop.payment(payment.id)).toMatchObject({ status, failure_code: code });
+    expect((await shop.checkoutAfter(session)).status).toBe(checkout);
+    const [event] = await shop.events(payment.id, 1);
+    expect(event.type).toBe(`payment.${status}`);
+    // A changed mind is too late.
+    expect(await shop.bank.answerChallenge(payment.id, !passed)).toBeNull();
+  },
+);
 
-test('a buyer who confirms and never comes back has paid all the same', async () => {
+test('a buyer who confirms 3-D Secure and never comes back has paid', async () => {
   const [payment, session] = await challenged();
   await shop.bank.answerChallenge(payment.id, true);
   await shop.paymentThatIs('succeeded', payment.id);
   expect((await shop.checkoutAfter(session)).status).toBe('paid');
 });
 
-test('a quarter of an hour later it is given up, and can be tried again', async () => {
+test('a 3-D Secure challenge is given up after 15 minutes, and the checkout can be paid again', async () => {
   const [payment, session] = await challenged();
   await timePasses(payment);
   expect(await shop.paymentThatIs('canceled', payment.id)).toMatchObject({
@@ -87,7 +90,7 @@ test('a quarter of an hour later it is given up, and can be tried again', async 
   expect((await shop.lastOf(session)).status).toBe('succeeded');
 });
 
-test('a buyer who gives it up may pay at once, and not at the bank any more', async () => {
+test('a buyer who gives up 3-D Secure may pay again at once, and no more at the bank', async () => {
   const [payment, session] = await challenged();
   await Promise.all([1, 2, 3].map(() => shop.server.payments.giveUp(payment.id)));
   expect(await shop.payment(payment.id)).toMatchObject({
@@ -105,7 +108,7 @@ test('a buyer who gives it up may pay at once, and not at the bank any more', as
   expect((await shop.payment(id)).status).toBe('succeeded');
 });
 
-test('what the buyer has agreed to is charged, also where it is given up then', async () => {
+test('a payment that the buyer confirmed at the bank is charged, even where it is given up then', async () => {
   const [payment, session] = await challenged();
   await shop.bank.answerChallenge(payment.id, true);
   await shop.server.payments.giveUp(payment.id);
@@ -113,7 +116,7 @@ test('what the buyer has agreed to is charged, also where it is given up then', 
   expect((await shop.checkoutAfter(session)).status).toBe('paid');
 });
 
-test('given up by the buyer in one tab, and agreed to in another: either, never both', async () => {
+test('a challenge given up in one tab and confirmed in another is one of the two, never both', async () => {
   const { payments } = shop.server;
   for (let round = 0; round < 10; round += 1) {
     const [payment, session] = await challenged();
@@ -131,7 +134,7 @@ test('given up by the buyer in one tab, and agreed to in another: either, never 
   }
 });
 
-test('agreed to at the moment of giving up: either, never both', async () => {
+test('a challenge confirmed at the moment of giving up is one of the two, never both', async () => {
   const { payments } = shop.server;
   for (let round = 0; round < 10; round += 1) {
     const [payment, session] = await challenged();

@@ -51,8 +51,8 @@ async function seen(id: string, currency: string) {
   };
 }
 
-describe.each(CURRENCIES)('%s', (currency, price, parts, reduced) => {
-  test('price, payment, refunds of every size', async () => {
+describe.each(CURRENCIES)('in %s', (currency, price, parts, reduced) => {
+  test('a price is paid, and refunded in parts of every size', async () => {
     const { id, amount, invoice_id } = await shop.buy({ currency, total: price });
     expect(amount).toBe(price);
     const captured = units(price, currency);
@@ -76,7 +76,7 @@ describe.each(CURRENCIES)('%s', (currency, price, parts, reduced) => {
     expect([nothing.status, nothing.json.error.type]).toEqual([400, 'validation_error']);
   });
 
-  test('a percentage off: to the unit on payment and invoice', async () => {
+  test('a percentage discount is exact to the smallest unit on payment and invoice', async () => {
     const discountCode = await shop.discount(`THIRD-${currency}`, { percent_off: 33.3 });
     const session = await shop.checkout({ currency, discount_code: discountCode });
     await shop.pay(session, { currency, discountCode, total: reduced });
@@ -100,7 +100,7 @@ const LARGEST: [currency: string, price: string, less: string][] = [
   ['CLF', '999999999999.9999', '999999999999.9998'],
 ];
 test.each(LARGEST)(
-  '%s %s, which no double holds: all but one unit, then that one',
+  '%s %s, an amount which no double holds, is refunded but for one unit, then that one',
   async (currency, price, less) => {
     const body = { name: 'Palace', prices: [{ amount: price, currency }] };
     const { json: palace } = await shop.server.call('POST', '/products', { body });

@@ -18,7 +18,7 @@ async function known(body: Fields, key?: string): Promise<string> {
 const customerOf = async (checkout: Fields): Promise<string> =>
   (await shop.buy({ checkout })).customer_id;
 
-test('by the external id, which comes before the address', async () => {
+test('a payment finds its customer by the external id, before the email address', async () => {
   const one = await known({ external_customer_id: 'u1', email: 'one@example.com', name: 'One' });
   await known({ email: 'two@example.com' });
   const checkout = {
@@ -35,7 +35,7 @@ test('by the external id, which comes before the address', async () => {
   await shop.events(one, 1);
 });
 
-test('what is missing is filled in, and told once', async () => {
+test('a payment fills in what its customer lacks, and writes one event', async () => {
   const id = await known({ external_customer_id: 'u2' });
   const checkout = {
     external_customer_id: 'u2',
@@ -55,14 +55,14 @@ test('what is missing is filled in, and told once', async () => {
   });
 });
 
-test('by the address, whatever its case; of several the oldest', async () => {
+test('a payment finds its customer by email whatever its case; of several the oldest', async () => {
   const oldest = await known({ email: 'Three@Example.com', external_customer_id: 'u3' });
   await known({ email: 'three@example.com' });
   expect(await customerOf({ customer_email: 'THREE@example.COM' })).toBe(oldest);
   expect(await customerOf({ customer_email: 'three@example.com' })).toBe(oldest);
 });
 
-test('an external id that is new is a new customer, also of a known address', async () => {
+test('a payment with a new external id makes a new customer, even with a known email', async () => {
   const id = await known({ email: 'four@example.com' });
   const other = await customerOf({
     customer_email: 'four@example.com',
@@ -72,7 +72,7 @@ test('an external id that is new is a new customer, also of a known address', as
   expect(await shop.read('/customers/u4')).toMatchObject({ id: other, email: 'four@example.com' });
 });
 
-test("another organisation's customer is nobody's here", async () => {
+test('a payment never finds a customer of another organisation', async () => {
   const theirs = await known(
     { email: 'five@example.com', external_customer_id: 'u5' },
     shop.server.other.testKey,
@@ -89,7 +89,7 @@ test("another organisation's customer is nobody's here", async () => {
 test.each<[string, Fields]>([
   ['an address', { customer_email: 'six@example.com' }],
   ['an external id', { customer_email: 'seven@example.com', external_customer_id: 'u7' }],
-])('twenty first purchases at once by %s are one customer', async (_what, checkout) => {
+])('twenty first purchases at once by %s make one customer', async (_what, checkout) => {
   const payments: Payment[] = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       shop.buy({
@@ -120,7 +120,7 @@ test('a failed payment makes no customer', async () => {
   expect((await shop.read('/customers?email=eight@example.com')).data).toEqual([]);
 });
 
-test('invoices of many at once are numbered without a gap', async () => {
+test('invoices of many payments at once are numbered without a gap', async () => {
   const before: string[] = (await shop.read('/invoices?limit=200')).data.map(
     ({ number }: Payment) => number,
   );
@@ -132,7 +132,7 @@ test('invoices of many at once are numbered without a gap', async () => {
   expect(numbers).toEqual(Array.from({ length: before.length + 20 }, (_, index) => index + 1));
 });
 
-test('invoices are listed newest first', async () => {
+test("a customer's invoices are listed newest first", async () => {
   for (let count = 0; count < 8; count += 1) await shop.buy();
   const { data } = await shop.read('/invoices?limit=8');
   const numbers: string[] = data.map(({ number }: Payment) => number);

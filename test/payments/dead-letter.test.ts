@@ -38,7 +38,7 @@ const admin = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 
-test('it is postponed, and the other tasks are done', async () => {
+test('a task that fails is postponed, and the other tasks are done', async () => {
   const reply = await shop.refund(poisoned.id, { amount: '10.00' });
   expect([reply.status, reply.json.status]).toEqual([200, 'succeeded']);
   await until('it has failed', async () => (await rowOf(poisoned))?.['tries'] >= 1);
@@ -57,7 +57,7 @@ test('it is postponed, and the other tasks are done', async () => {
   ]);
 });
 
-test('after an hour it is given up, told, and what comes after it waits', async () => {
+test('a task that fails for an hour goes to the dead letters with an event, and those behind it wait', async () => {
   const { sql, logged } = shop.server;
   await sql`
     update followups set failing_since = now() - interval '61 min', next_at = now(), written_at = now() - interval '62 min'
@@ -78,13 +78,13 @@ test('after an hour it is given up, told, and what comes after it waits', async 
   expect(data[0].error).toContain('poison');
 });
 
-test('nothing of the buyer is in the log, nor where the operator looks', async () => {
+test('a dead letter shows nothing of the buyer, neither in the log nor to the operator', async () => {
   const seen = [...shop.server.logged, JSON.stringify(await admin('list'))].join('\n');
   expect(seen).toContain('"constraint_name":"poison"');
   for (const text of [EMAIL, 'Private', 'Failing row']) expect(seen).not.toContain(text);
 });
 
-test('mended and tried again, it is done, and so is what waited behind it', async () => {
+test('a dead letter tried again after its cause is fixed is done, and so is what waited behind it', async () => {
   await shop.server.sql`alter table invoices drop constraint poison`;
   const [{ id }] = (await admin('list')).data;
   expect(await admin('retry', id)).toEqual({ retried: 1 });

@@ -18,7 +18,7 @@ async function redemptions(code: string): Promise<number> {
   return data.find((discount: { code: string }) => discount.code === code).redemptions;
 }
 
-test('of fifty buyers at once one gets what there is once', async () => {
+test('of fifty buyers at once one gets a discount that can be redeemed once', async () => {
   const discountCode = await shop.discount('ONE', { percent_off: 10, max_redemptions: 1 });
   const outcomes = await Promise.all(
     Array.from({ length: 50 }, async () => {
@@ -35,9 +35,9 @@ test('of fifty buyers at once one gets what there is once', async () => {
   expect(await redemptions('ONE')).toBe(1);
 });
 
-describe('what came to nothing gives it back', () => {
+describe('a payment that fails gives its discount back', () => {
   test.each<[Means]>([['declined'], ['error'], ['ibanFails'], ['requestLost']])(
-    '%s',
+    'after %s',
     async (means) => {
       const code = `BACK-${means}`;
       const discountCode = await shop.discount(code, { percent_off: 10, max_redemptions: 1 });
@@ -65,7 +65,7 @@ describe('what came to nothing gives it back', () => {
   );
 });
 
-test('a failed attempt with it, then one without: it is free, and the invoice has no discount', async () => {
+test('a failed attempt with a discount, then one without: the code is free, the invoice has no discount', async () => {
   const discountCode = await shop.discount('DROPPED', { percent_off: 10, max_redemptions: 1 });
   const session = await shop.checkout({ discount_code: discountCode });
   await shop.pay(session, { discountCode, total: '90', means: 'declined' });
@@ -88,19 +88,22 @@ const REFUSED: [string, string, Fields | null][] = [
   ['one that is deleted', 'DELETED', { percent_off: 10 }],
   ['another currency\'s', 'EUROS',   { amount_off: '10', currency: 'EUR' }],
 ];
-test.each(REFUSED)('%s is refused, and nothing is charged', async (_what, code, fields) => {
-  const { sql } = shop.server;
-  if (fields !== null) await shop.discount(code, fields);
-  await sql`update discounts set expires_at = now() - interval '1 s' where code = 'EXPIRED'`;
-  await sql`update discounts set deleted_at = now() where code = 'DELETED'`;
-  const session = await shop.checkout();
-  expect(await shop.pay(session, { discountCode: code, total: '90' })).toEqual({
-    kind: 'discount_refused',
-  });
-  expect(await shop.paymentsOf(session)).toEqual([]);
-});
+test.each(REFUSED)(
+  'a payment with a discount code that is %s is refused, and nothing is charged',
+  async (_what, code, fields) => {
+    const { sql } = shop.server;
+    if (fields !== null) await shop.discount(code, fields);
+    await sql`update discounts set expires_at = now() - interval '1 s' where code = 'EXPIRED'`;
+    await sql`update discounts set deleted_at = now() where code = 'DELETED'`;
+    const session = await shop.checkout();
+    expect(await shop.pay(session, { discountCode: code, total: '90' })).toEqual({
+      kind: 'discount_refused',
+    });
+    expect(await shop.paymentsOf(session)).toEqual([]);
+  },
+);
 
-test('a discount that changed the total is not charged at the old one', async () => {
+test('a discount that changed the total since the page was shown charges nothing', async () => {
   const discountCode = await shop.discount('TEN', { percent_off: 10 });
   const session = await shop.checkout();
   expect(await shop.pay(session, { discountCode })).toEqual({ kind: 'total_changed' });
@@ -120,7 +123,7 @@ test('a discount that changed the total is not charged at the old one', async ()
 test.each<[string, Fields]>([
   ['all of it', { percent_off: 100 }],
   ['more than it costs', { amount_off: '250', currency: 'USD' }],
-])('a discount of %s: an order for nothing', async (what, fields) => {
+])('a discount of %s makes an order free', async (what, fields) => {
   const discountCode = await shop.discount(`FREE-${what.length}`, {
     ...fields,
     max_redemptions: 1,
@@ -157,7 +160,7 @@ test.each<[string, Fields]>([
   expect([refused.status, refused.json.error.type]).toEqual([400, 'validation_error']);
 });
 
-describe('at a bank', () => {
+describe('a discount on a payment that goes through the bank', () => {
   const challenged = async (discountCode: string) => {
     const session = await shop.checkout();
     const outcome = await shop.pay(session, { means: 'challenge', discountCode, total: '90' });
@@ -171,7 +174,7 @@ describe('at a bank', () => {
     return shop.payment(id);
   };
 
-  test('abandoned attempts redeem nothing', async () => {
+  test('is not redeemed by abandoned attempts', async () => {
     const code = await shop.discount('ABANDONED', { percent_off: 10, max_redemptions: 3 });
     for (let attempt = 0; attempt < 4; attempt += 1) await challenged(code);
     expect(await redemptions(code)).toBe(0);
@@ -182,7 +185,7 @@ describe('at a bank', () => {
     expect(await redemptions(code)).toBe(1);
   });
 
-  test('a buyer who comes back in time pays the price that was shown', async () => {
+  test('gives a buyer who comes back in time the price that was shown', async () => {
     const code = await shop.discount('IN-TIME', { percent_off: 10, max_redemptions: 1 });
     const buyer = await challenged(code);
     expect(await back(buyer)).toMatchObject({ status: 'succeeded', amount: '90.00' });
@@ -193,7 +196,7 @@ describe('at a bank', () => {
     );
   });
 
-  test('a buyer whose discount is gone is charged nothing, and sees the new total first', async () => {
+  test('that ran out charges the buyer nothing, and shows the new total first', async () => {
     const code = await shop.discount('GONE', { percent_off: 10, max_redemptions: 1 });
     const buyer = await challenged(code);
     await shop.pay(await shop.checkout(), { discountCode: code, total: '90' });
@@ -216,7 +219,7 @@ describe('at a bank', () => {
     expect(await shop.lastOf(session)).toMatchObject({ status: 'succeeded', amount: '100.00' });
   });
 
-  test('eight come back at once for what there is once: one has it', async () => {
+  test('that can be redeemed once goes to one of eight who come back at once', async () => {
     const code = await shop.discount('RACED', { percent_off: 10, max_redemptions: 1 });
     const buyers: Awaited<ReturnType<typeof challenged>>[] = [];
     for (let buyer = 0; buyer < 8; buyer += 1) buyers.push(await challenged(code));
@@ -227,7 +230,7 @@ describe('at a bank', () => {
     expect(await redemptions(code)).toBe(1);
   });
 
-  test('what the bank declines after all is given back', async () => {
+  test('is given back where the bank declines after all', async () => {
     const code = await shop.discount('AFTER-ALL', { percent_off: 10, max_redemptions: 1 });
     const session = await shop.checkout();
     await shop.pay(session, { means: 'challengeDeclined', discountCode: code, total: '90' });

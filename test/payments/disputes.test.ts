@@ -37,8 +37,8 @@ async function disputeAtTheBank(id: string, ends: 'won' | 'lost', inMs: number):
     where key = ${id}`;
 }
 
-describe('a card that disputes what it pays', () => {
-  test('lost: held, then taken off the payment, and on the invoice', async () => {
+describe('a dispute of a card payment', () => {
+  test('that is lost is held, then taken off the payment, and shown on the invoice', async () => {
     const { id, invoice_id } = await shop.buy({ means: 'disputedLost' });
     const opened = await shop.payment(id);
     expect(opened).toMatchObject({
@@ -95,7 +95,7 @@ describe('a card that disputes what it pays', () => {
     });
   });
 
-  test('won: held, and free to be refunded again', async () => {
+  test('that is won is held, and can be refunded again', async () => {
     const { id, invoice_id } = await shop.buy({ means: 'disputedWon' });
     expect((await shop.refund(id)).status).toBe(400);
     await shop.settle();
@@ -110,13 +110,13 @@ describe('a card that disputes what it pays', () => {
     expect((await shop.refund(id)).json.status).toBe('succeeded');
   });
 
-  test('a payment that nobody disputes says nothing of disputes', async () => {
+  test('a payment without a dispute has no fields of one', async () => {
     expect(await shop.buy()).not.toHaveProperty('disputes');
   });
 });
 
-describe('a hint', () => {
-  test('that something is disputed: the processor is asked, and it is recorded once', async () => {
+describe('a webhook about a dispute', () => {
+  test('makes the service ask the processor, and record the dispute once', async () => {
     const { id } = await shop.buy();
     expect(await disputed(id)).toEqual({ kind: 'asked', changed: [], refused: [] });
     expect((await shop.refund(id, { amount: '30' })).json.status).toBe('succeeded');
@@ -147,7 +147,7 @@ describe('a hint', () => {
     });
   });
 
-  test('of a payment that is nobody’s, another tenant’s, or no id at all', async () => {
+  test('is ignored for a payment that is unknown, of another tenant, or no id at all', async () => {
     const { id } = await shop.buy();
     const { payments } = shop.server;
     for (const [tenant, paymentId] of [
@@ -159,7 +159,7 @@ describe('a hint', () => {
     }
   });
 
-  test('before the answer to the charge: that is asked for first', async () => {
+  test('before the answer to the charge looks up the charge first', async () => {
     const session = await shop.checkout();
     await shop.pay(session, { means: 'answerLost' });
     const { id, status } = await shop.lastOf(session);
@@ -172,7 +172,7 @@ describe('a hint', () => {
     });
   });
 
-  test('while a bank debit settles: nothing is captured, so nothing is disputed', async () => {
+  test('while a bank debit settles holds nothing, as nothing is captured', async () => {
     const { id } = await shop.buy({ means: 'iban' });
     expect(await disputed(id)).toEqual({ kind: 'asked', changed: [], refused: [] });
     expect(await shop.payment(id)).not.toHaveProperty('disputes');
@@ -202,7 +202,7 @@ test('refunds and a dispute at once: what is refunded is not held too', async ()
   }
 });
 
-test('a processor that does not answer: what is held stays held, and is asked about later', async () => {
+test('a dispute whose processor does not answer stays held, and is looked up later', async () => {
   const { sql } = shop.server;
   const { id } = await shop.buy({ means: 'disputedWon' });
   await sql`alter table sandbox_charges rename to sandbox_charges_gone`;
@@ -216,7 +216,7 @@ test('a processor that does not answer: what is held stays held, and is asked ab
   await disputeThatIs('won', id);
 });
 
-test('a refund that fails late, after its payment was disputed and lost', async () => {
+test('a refund that fails late, after its payment was disputed and lost, gives nothing back', async () => {
   const { id } = await shop.buy({ means: 'refundFailsLate' });
   expect((await shop.refund(id)).json.status).toBe('succeeded');
   await disputeAtTheBank(id, 'lost', 0);
@@ -241,7 +241,7 @@ test('a refund that fails late, after its payment was disputed and lost', async 
   });
 });
 
-test('what an actor loads is what it left, whatever became of the disputes', async () => {
+test('a reloaded actor has the payment as it was, whatever became of its disputes', async () => {
   const { sql, ledger, organisation } = shop.server;
   const rows = await sql<{ id: string }[]>`
     select distinct payment_id as id from disputes join payments p on p.id = payment_id

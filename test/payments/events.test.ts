@@ -66,7 +66,7 @@ function dataOf({ data }: Envelope): Fields {
   return rest;
 }
 
-test('payment.succeeded', async () => {
+test('payment.succeeded has its fields and is written once', async () => {
   const [payment, session] = await buy({});
   const [event] = await shop.events(payment.id, 1);
   expect(event.type).toBe('payment.succeeded');
@@ -86,7 +86,7 @@ test('payment.succeeded', async () => {
   });
 });
 
-describe('a payment that came to nothing', () => {
+describe('the event of a payment that fails', () => {
   // prettier-ignore
   const ROWS: ['declined' | 'error', string, Fields][] = [
     ['declined', 'payment.failed',  { failureCode: 'card_declined', failureMessage: expect.stringContaining('card was declined') }],
@@ -95,7 +95,7 @@ describe('a payment that came to nothing', () => {
       failureMessage: 'The payment could not be processed. Try again in a moment.',
     }],
   ];
-  test.each(ROWS)('%s: %s', async (means, type, failure) => {
+  test.each(ROWS)('with %s writes %s', async (means, type, failure) => {
     const session = await shop.checkout(SENT);
     for (const attempt of [1, 2]) {
       await shop.pay(session, { means });
@@ -129,7 +129,7 @@ const refunding = (payment: Payment, session: Session, refund: Payment): Fields 
   reason: refund.reason,
 });
 
-test('payment.refunded: in part, then the rest', async () => {
+test('payment.refunded is written for a part, then for the rest', async () => {
   const [payment, session] = await buy({});
   const first = (await shop.refund(payment.id, { amount: '30', reason: 'duplicate' })).json;
   const rest = (await shop.refund(payment.id)).json;
@@ -157,7 +157,7 @@ test('payment.refunded: in part, then the rest', async () => {
   ]);
 });
 
-test('payment.refunded: all at once, and only when it has settled', async () => {
+test('payment.refunded of a slow refund is written once, when it has settled', async () => {
   const [payment, session] = await buy({ means: 'refundPends' });
   const { json: refund } = await shop.refund(payment.id);
   expect(refund.status).toBe('pending');
@@ -173,7 +173,7 @@ test('payment.refunded: all at once, and only when it has settled', async () => 
   });
 });
 
-test('payment.refund_failed, after payment.refunded', async () => {
+test('payment.refund_failed of a refund that fails late follows payment.refunded', async () => {
   const [payment, session] = await buy({ means: 'refundFailsLate' });
   const { json: refund } = await shop.refund(payment.id, { amount: '40' });
   await shop.settle();
@@ -195,7 +195,7 @@ test('payment.refund_failed, after payment.refunded', async () => {
   expect(dataOf(events[1]).transactionId).not.toBe(dataOf(events[2]).transactionId as string);
 });
 
-test('customer.created, invoice.created and invoice.updated', async () => {
+test('a payment writes customer.created, invoice.created and invoice.updated', async () => {
   const sent = { ...SENT, external_customer_id: 'somebody new' };
   const session = await shop.checkout(sent);
   await shop.pay(session, { means: 'refundFailsLate' });

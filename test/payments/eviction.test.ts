@@ -21,7 +21,7 @@ const MEANS: Means[] = [
   'answerLost',
 ];
 
-test('many payments, a step of each in turn', async () => {
+test('many payments survive being evicted from memory between their steps', async () => {
   const bought = await Promise.all(
     MEANS.flatMap((means) => [shop.buy({ means }), shop.buy({ means })]),
   );

@@ -32,8 +32,8 @@ const MEANS: Row[] = [
   ['ibanFails',         'processing',      'failed',     'insufficient_funds',      'payment.failed'],
 ];
 
-describe('what each does', () => {
-  test.each(MEANS)('%s: %s, %s', async (means, atOnce, atLast, failure, type) => {
+describe('a payment by a sandbox instrument', () => {
+  test.each(MEANS)('%s is %s at once, %s at last', async (means, atOnce, atLast, failure, type) => {
     const session = await shop.checkout();
     expect(await shop.pay(session, { means })).toEqual({ kind: 'attempted' });
     const first = await shop.lastOf(session);

@@ -58,7 +58,7 @@ async function sellAs(key: string): Promise<Sale> {
 
 const invoicesOf = ({ id }: Sale) => shop.server.sql`select from invoices where payment_id = ${id}`;
 
-test('nobody has numbers of one while it waits for those of another', async () => {
+test("an organisation's invoice numbers are not held while those of another are waited for", async () => {
   const { sql } = shop.server;
   // Each has a counter then.
   for (const sale of await sellEach()) {

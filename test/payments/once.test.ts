@@ -30,8 +30,8 @@ async function charged(session: Session): Promise<bigint[]> {
   return charges.map(({ amount }) => amount);
 }
 
-describe.each<[Means]>([['good'], ['answerLost'], ['iban']])('paid with %s', (means) => {
-  test.each([2, 20])('%d times at once', async (count) => {
+describe.each<[Means]>([['good'], ['answerLost'], ['iban']])('a checkout paid with %s', (means) => {
+  test.each([2, 20])('%d times at once is charged once', async (count) => {
     const session = await shop.checkout();
     const outcomes = await times(count, () => shop.pay(session, { means }));
     const refused = Array.from({ length: count - 1 }, () => 'not_open');
@@ -45,7 +45,7 @@ describe.each<[Means]>([['good'], ['answerLost'], ['iban']])('paid with %s', (me
   });
 });
 
-test('looked at by many while it is decided, it is decided once', async () => {
+test('a payment looked at by many while it is decided is decided once', async () => {
   const payment = await shop.buy({ means: 'iban' });
   const looks = () => shop.server.payments.refresh(payment.id);
   await Promise.all([times(20, looks), shop.paymentThatIs('succeeded', payment.id)]);
@@ -61,7 +61,7 @@ test('loading the page gives up no charge that may still be in flight', async ()
   await shop.paymentThatIs('errored', payment.id);
 });
 
-test('declined, then paid: one payment for each attempt, and one of them is paid', async () => {
+test('a checkout declined, then paid: one payment for each attempt, and one of them is paid', async () => {
   const session = await shop.checkout();
   for (const means of ['declined', 'insufficient', 'error', 'good'] as const) {
     await shop.pay(session, { means });
@@ -77,8 +77,8 @@ test('declined, then paid: one payment for each attempt, and one of them is paid
   expect((await shop.read(`/checkouts/${session.id}`)).status).toBe('paid');
 });
 
-describe('expired at the same moment', () => {
-  test('by the merchant: either is so, never both', async () => {
+describe('a checkout paid and expired at the same moment', () => {
+  test('by the merchant is one of the two, never both', async () => {
     const results = await times(20, async (index) => {
       const session = await shop.checkout();
       // Either may begin first.
@@ -101,7 +101,7 @@ describe('expired at the same moment', () => {
     }
   });
 
-  test('by the clock', async () => {
+  test('by the clock is one of the two, never both', async () => {
     const { sql } = shop.server;
     await times(20, async () => {
       const session = await shop.checkout();
@@ -117,7 +117,7 @@ describe('expired at the same moment', () => {
     });
   });
 
-  test('what is under way is still paid, and what fails then is not open again', async () => {
+  test('while its payment is under way is still paid, and is not open again where that fails', async () => {
     const { sql } = shop.server;
     for (const [means, status] of [
       ['iban', 'paid'],
@@ -140,7 +140,7 @@ const CHANGED: [string, Wish][] = [
   ['a currency without a price',       { currency: 'EUR' }],
   ['a total that a discount gave',     { total: '90.00', discountCode: null }],
 ];
-test.each(CHANGED)('the page showed %s: nothing is charged', async (_what, wish) => {
+test.each(CHANGED)('a checkout whose page showed %s charges nothing', async (_what, wish) => {
   const session = await shop.checkout();
   expect(await shop.pay(session, wish)).toEqual({ kind: 'total_changed' });
   expect(await shop.paymentsOf(session)).toEqual([]);
@@ -148,7 +148,7 @@ test.each(CHANGED)('the page showed %s: nothing is charged', async (_what, wish)
   expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
 });
 
-test('a pinned currency cannot be switched, another one can', async () => {
+test("a checkout's pinned currency cannot be switched, another one's can", async () => {
   const pinned = await shop.checkout({ currency: 'USD' });
   const yen = { currency: 'JPY', total: '10000' };
   expect(await shop.pay(pinned, yen)).toEqual({ kind: 'total_changed' });
@@ -159,7 +159,7 @@ test('a pinned currency cannot be switched, another one can', async () => {
   expect([amount, currency, status]).toEqual(['10000', 'JPY', 'paid']);
 });
 
-test('a price that was replaced since is not charged at its old amount', async () => {
+test('a checkout whose price was replaced since is not charged at the old amount', async () => {
   const { server } = shop;
   const body = { name: 'Bulb', prices: [{ amount: '5', currency: 'USD' }] };
   const { json: bulb } = await server.call('POST', '/products', { body });
@@ -172,7 +172,7 @@ test('a price that was replaced since is not charged at its old amount', async (
   expect(await shop.pay(session, { total: '6.00' })).toEqual({ kind: 'attempted' });
 });
 
-test('ten attempts, then it is locked, however many come at once', async () => {
+test('a checkout is locked after ten attempts, however many come at once', async () => {
   const session = await shop.checkout();
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     expect(await shop.pay(session, { means: 'declined' })).toEqual({ kind: 'attempted' });
@@ -202,34 +202,37 @@ const BAD: [string, Order['instrument'], string | null][] = [
   ['a short code',         card({ cvc: '12' }),                                   'incorrect_cvc'],
   ['an account of nobody', { type: 'bank_debit', iban: 'DE02120300000000202051' }, 'incorrect_iban'],
 ];
-test.each(BAD)('%s fails, and its number is kept nowhere', async (_what, instrument, code) => {
-  const payment = await shop.buy({ instrument });
-  expect(payment).toMatchObject({ status: 'failed', failure_code: code });
-  expect(typeof payment.failure_message).toBe('string');
-  const number = instrument!.type === 'card' ? instrument!.number : instrument!.iban;
-  for (const table of ['payments', 'sandbox_charges', 'events', 'checkouts']) {
-    const rows = await shop.server.sql.unsafe(
-      `select 1 from ${table} t where t::text like '%${number}%'`,
-    );
-    expect([table, rows.length]).toEqual([table, 0]);
-  }
-  expect(shop.server.logged.join('\n')).not.toContain(number);
-});
+test.each(BAD)(
+  'a payment with %s fails, and its card number is kept nowhere',
+  async (_what, instrument, code) => {
+    const payment = await shop.buy({ instrument });
+    expect(payment).toMatchObject({ status: 'failed', failure_code: code });
+    expect(typeof payment.failure_message).toBe('string');
+    const number = instrument!.type === 'card' ? instrument!.number : instrument!.iban;
+    for (const table of ['payments', 'sandbox_charges', 'events', 'checkouts']) {
+      const rows = await shop.server.sql.unsafe(
+        `select 1 from ${table} t where t::text like '%${number}%'`,
+      );
+      expect([table, rows.length]).toEqual([table, 0]);
+    }
+    expect(shop.server.logged.join('\n')).not.toContain(number);
+  },
+);
 
-test('an unknown token is nothing to pay', async () => {
+test('paying with an unknown checkout token is refused as not open', async () => {
   for (const token of ['', 'x', 'A'.repeat(43), '../admin', '\u0000']) {
     expect(await shop.pay({ id: '', token })).toEqual({ kind: 'not_open' });
   }
 });
 
-describe('a buy link', () => {
+describe('a checkout of a buy link', () => {
   async function visit(): Promise<Session> {
     const path = `/buy-links/${shop.productId}/checkout`;
     const { json } = await shop.server.call('POST', path, { key: null });
     return { id: json.id, token: json.token };
   }
 
-  test('needs to know who buys', async () => {
+  test('needs the name and address of the buyer', async () => {
     const session = await visit();
     expect(await shop.pay(session)).toEqual({ kind: 'email_required' });
     expect(await shop.paymentsOf(session)).toEqual([]);
@@ -247,7 +250,7 @@ describe('a buy link', () => {
     });
   });
 
-  test('a checkout by the API says itself who buys', async () => {
+  test('a checkout made by the API keeps the name and email that it was made with', async () => {
     const session = await shop.checkout({ customer_name: 'Ada' });
     await shop.pay(session, { email: 'somebody@example.com', name: 'Eve' });
     const { customer_email, customer_id } = await shop.lastOf(session);

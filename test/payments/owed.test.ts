@@ -26,7 +26,7 @@ async function withoutInvoices<T>(task: () => Promise<T>): Promise<T> {
 const isOwed = async (id: string): Promise<boolean> =>
   (await shop.server.sql`select 1 from followups where payment_id = ${id}`).length > 0;
 
-test('a buyer who has paid is not told of a failure that comes after', async () => {
+test('a buyer who has paid gets no mail of a failure that comes after', async () => {
   const session = await shop.checkout();
   const payment = await withoutInvoices(async () => {
     expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
@@ -73,7 +73,7 @@ test('a refund waits for the invoice that it is on, whatever the clock said', as
   expect((await shop.read(`/invoices/${payment.invoice_id}`)).amount_refunded).toBe('10.00');
 });
 
-test('what cannot be done holds up nothing else', async () => {
+test('an owed task that cannot be done holds up no other', async () => {
   const { sql } = shop.server;
   const stuck = await shop.buy();
   await sql`

@@ -23,31 +23,34 @@ const PRICES: [string, object, string, number][] = [
   ['a trial of 10 days', { interval: 'month', trial_days: 10 },                    '0.00',  10],
 ];
 
-test.each(PRICES)('%s', async (_what, terms, total, length) => {
-  const seller = { url: server.url, key: server.organisation.testKey };
-  const price = { currency: 'USD', amount: '30.00', type: 'recurring', ...terms };
-  const product = await ask(seller, 'POST', '/products', { name: 'Pro', prices: [price] });
-  const means = ['good'] as const;
-  const payment = await ask(
-    seller,
-    'GET',
-    `/payments/${await buy(seller, { means, product_id: product.id })}`,
-  );
-  const invoice = await ask(seller, 'GET', `/invoices/${payment.invoice_id}`);
-  expect(invoice).toMatchObject({
-    status: 'paid',
-    total,
-    billing_reason: 'subscription_create',
-    subscription_id: payment.subscription_id,
-    period_start: payment.paid_at,
-    lines: [
-      {
-        type: 'recurring',
-        description: 'Pro',
-        period: { start: payment.paid_at, end: invoice.period_end },
-      },
-    ],
-  });
-  expect(payment.subscription_id).not.toBeNull();
-  expect(days(invoice.period_start, invoice.period_end)).toBe(length);
-});
+test.each(PRICES)(
+  'the first invoice of a subscription: %s',
+  async (_what, terms, total, length) => {
+    const seller = { url: server.url, key: server.organisation.testKey };
+    const price = { currency: 'USD', amount: '30.00', type: 'recurring', ...terms };
+    const product = await ask(seller, 'POST', '/products', { name: 'Pro', prices: [price] });
+    const means = ['good'] as const;
+    const payment = await ask(
+      seller,
+      'GET',
+      `/payments/${await buy(seller, { means, product_id: product.id })}`,
+    );
+    const invoice = await ask(seller, 'GET', `/invoices/${payment.invoice_id}`);
+    expect(invoice).toMatchObject({
+      status: 'paid',
+      total,
+      billing_reason: 'subscription_create',
+      subscription_id: payment.subscription_id,
+      period_start: payment.paid_at,
+      lines: [
+        {
+          type: 'recurring',
+          description: 'Pro',
+          period: { start: payment.paid_at, end: invoice.period_end },
+        },
+      ],
+    });
+    expect(payment.subscription_id).not.toBeNull();
+    expect(days(invoice.period_start, invoice.period_end)).toBe(length);
+  },
+);

@@ -32,7 +32,7 @@ async function untilAskedAgain(): Promise<void> {
   await until('it is asked again', () => failures() > before);
 }
 
-test('a refund: reserved and pending, then made once', async () => {
+test('a refund without an answer from the processor is reserved and pending, then made once', async () => {
   const { id, invoice_id } = await shop.buy();
   const { json } = await without('sandbox_refunds', async () => {
     const reply = await shop.refundWithKey('silent', id, { amount: '60' });
@@ -57,7 +57,7 @@ test('a refund: reserved and pending, then made once', async () => {
   expect(rows).toHaveLength(1);
 });
 
-test('a charge: an abandoned attempt charges nothing, and the buyer may try again', async () => {
+test('an abandoned charge without an answer charges nothing, and the buyer may try again', async () => {
   const session = await shop.checkout();
   const first = await without('sandbox_charges', async () => {
     await shop.pay(session);
@@ -86,7 +86,7 @@ test('a charge: an abandoned attempt charges nothing, and the buyer may try agai
   expect((await shop.lastOf(session)).status).toBe('succeeded');
 });
 
-test('a refund that the processor refuses: failed at once, and its amount is there again', async () => {
+test('a refund that the processor refuses fails at once, and frees its amount', async () => {
   const { id } = await shop.buy();
   // As if a refund had been made at the processor, without us.
   await shop.server.sql`update sandbox_charges set refunded = amount where key = ${id}`;

@@ -44,7 +44,7 @@ const RESTRICTED: How = {
 const pageOf = async ({ token }: { readonly token: string }): Promise<string> =>
   (await shop.server.call('GET', `/pay/${token}`, { key: null })).text.replaceAll('&#39;', "'");
 
-describe('the buyer is there', () => {
+describe('a payment with its buyer on the page', () => {
   // prettier-ignore
   test.each([
     // the bank says          with card             so
@@ -57,7 +57,7 @@ describe('the buyer is there', () => {
     ['not now',               '4000000000000119', 'processing_error'],
     ['too often',             '4000000000006975', 'card_declined'],
     ['no, after a challenge', '4000008400001629', 'card_declined'],
-  ])('the bank says: %s', async (_what, number, code) => {
+  ])('is declined where the bank says: %s', async (_what, number, code) => {
     const session = await shop.checkout();
     await shop.pay(session, { instrument: { type: 'card', number, expiry: '12/34', cvc: '123' } });
     const payment = await shop.lastOf(session);
@@ -79,7 +79,7 @@ describe('the buyer is there', () => {
     ['the account is restricted',     RESTRICTED,                        /could not be processed/],
     ['too many calls',                'rate_limit',                      /could not be processed/],
     ['the object is locked',          'lock_timeout',                    /could not be processed/],
-  ])('Stripe says: %s', async (_what, how, message) => {
+  ])('is refused where Stripe says: %s', async (_what, how, message) => {
     const session = await shop.checkout();
     side.fake.next(SESSIONS, how);
     await shop.pay(session);
@@ -94,7 +94,7 @@ describe('the buyer is there', () => {
   });
 
   test.each<[How]>([['error_500'], ['lose_request'], ['lose_answer']])(
-    'Stripe does not say whether it did it (%p): errored once nobody can pay it any more',
+    'of which Stripe does not say whether it was made (%p) is errored once nobody can pay it',
     async (how) => {
       const session = await shop.checkout();
       side.fake.next(SESSIONS, how);
@@ -127,13 +127,13 @@ async function renewed(
 /** No later test moves its clock. */
 const ended = (id: string) => club.act(id, 'cancel', { mode: 'immediate' });
 
-describe('nobody is there', () => {
+describe('a renewal without its buyer', () => {
   // prettier-ignore
   test.each([
     ['no',               '4000000000000341', 'card_declined'],
     ['ask the buyer',    '4000002760003184', 'authentication_required'],
     ['too little money', '4000008260003178', 'insufficient_funds'],
-  ])('the bank says: %s', async (_what, number, code) => {
+  ])('fails where the bank says: %s', async (_what, number, code) => {
     const { subscription, payment, page } = await renewed(number);
     expect(payment).toMatchObject({ status: 'failed', failure_code: code });
     expect(subscription).toMatchObject({ status: 'active', overdue_state: 'warning' });
@@ -148,7 +148,7 @@ describe('nobody is there', () => {
     ['the currency is not supported', INTENTS, invalid('currency_not_supported')],
     ['the amount is too small',       INTENTS, invalid('amount_too_small')],
     ['the account is restricted now', CONFIRM, RESTRICTED],
-  ])('Stripe says: %s', async (_what, call, how) => {
+  ])('fails where Stripe says: %s', async (_what, call, how) => {
     side.fake.next(call, how);
     const { subscription, payment, page } = await renewed('4242424242424242');
     expect(payment).toMatchObject({ status: 'errored', failure_code: 'processing_error' });
@@ -173,7 +173,7 @@ describe('nobody is there', () => {
     [CONFIRM, 'error_500_after'],
     [CONFIRM, 'lose_request'],
     [CONFIRM, 'lose_answer'],
-  ])('%p %p: it is charged all the same, once, and nobody is told of a failure', async (call, how) => {
+  ])('with %p %p from Stripe is charged all the same, once, and nobody gets a mail of a failure', async (call, how) => {
     side.fake.next(call, how);
     const { subscription, payment } = await renewed('4242424242424242');
     expect(payment.status).toBe('succeeded');
@@ -186,7 +186,7 @@ describe('nobody is there', () => {
   });
 });
 
-test('its key is rolled: a renewal waits for the new one, and nobody is told of a failure', async () => {
+test('a renewal whose Stripe key was rolled waits for the new key, and nobody gets a mail of a failure', async () => {
   const { server } = shop;
   const { id, current_period_end: end } = await club.signUp(await club.plan());
   const secret_key = accountOf().rollKey('test');
@@ -210,7 +210,7 @@ describe('a refund', () => {
     ['the charge is disputed',        invalid('charge_disputed'),         'disputed'],
     ['the balance is too small',      invalid('balance_insufficient'),    'insufficient_funds'],
     ['it was refunded there already', invalid('charge_already_refunded'), 'declined'],
-  ])('Stripe says: %s', async (_what, how, reason) => {
+  ])('has failed, with a reason, where Stripe says: %s', async (_what, how, reason) => {
     const { id } = await shop.buy();
     side.fake.next(REFUNDS, how);
     const { status, json } = await shop.refund(id, { amount: '10' });
@@ -219,7 +219,7 @@ describe('a refund', () => {
   });
 
   test.each<[How]>([['rate_limit'], ['lose_request'], ['lose_answer']])(
-    '%p: it waits, and is made once',
+    'with %p from Stripe waits, and is made once',
     async (how) => {
       const { id } = await shop.buy();
       side.fake.next(REFUNDS, how);

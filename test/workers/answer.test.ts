@@ -56,12 +56,12 @@ const ANSWERS: [what: string, text: string, reading: Reading, head: string | nul
   [ 'half of another protocol',       'HTTP/1.1\r\n',                                                 'protocol', null ],
 ];
 
-test.each(ANSWERS)('an answer with %s', (_what, text, reading, head) => {
+test.each(ANSWERS)('an HTTP answer with %s is read', (_what, text, reading, head) => {
   const { reading: got, reply } = whole(text);
   expect([got, reply?.head ?? null]).toEqual([reading, head]);
 });
 
-test('however its bytes are split, it is the same answer', () => {
+test('an HTTP answer split at any byte reads as the same answer', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...ANSWERS),
@@ -87,7 +87,7 @@ test('however its bytes are split, it is the same answer', () => {
   );
 });
 
-test('the first of two Retry-After counts', () => {
+test('of two Retry-After headers the first counts', () => {
   const { reply } = whole('HTTP/1.1 503 x\r\nretry-after: 5\r\nRetry-After: 9\r\n\r\n');
   expect(reply?.retryAfter).toBe('5');
 });
@@ -100,7 +100,7 @@ test.each([
   [ 'spaces after a size',   `${CHUNKED}1${' '.repeat(16_000)}x\r\n`,                       'cut' ],
   [ 'extensions',            `${CHUNKED}1;${'a'.repeat(17_000)}`,                           'cut' ],
   [ 'one byte in a chunk',   `${CHUNKED}${'1\r\nx\r\n'.repeat(4000)}`,                      'cut' ],
-])('16 kB of %s are read in time', (_what, text, reading) => {
+])('an HTTP answer of 16 kB of %s is read in time', (_what, text, reading) => {
   const bytes = Buffer.from(text, 'latin1');
   const startedAt = performance.now();
   expect(read([bytes]).reading).toBe(reading as Reading);

@@ -34,7 +34,7 @@ async function statuses(endpointId: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-test('an owner has at most fifty endpoints, and each event so many deliveries', async () => {
+test('an owner has at most fifty webhook endpoints, and each event so many deliveries', async () => {
   const replies = await Promise.all(Array.from({ length: 50 }, () => register(['tag.created'])));
   expect(replies.every(({ status }) => status === 201)).toBe(true);
   const one = await register(['tag.created']);
@@ -68,7 +68,7 @@ async function ingestTogether(key: string, calls: number): Promise<void> {
   for (const { status } of await Promise.all(replies)) expect(status).toBe(200);
 }
 
-test('events make a flush smaller', async () => {
+test('a flush has fewer rows when its events have many deliveries', async () => {
   const key = server.other.testKey;
   await server.call('POST', '/meters', { key, body: { slug: 'calls' } });
   const ids = Array.from({ length: 500 }, (_, n) => `k${n}`);
@@ -87,7 +87,7 @@ test('events make a flush smaller', async () => {
   expect(await largeFlushes()).toBe(alone);
 });
 
-test('one result moves a bounded number of rows, whether its endpoint is gone or back', async () => {
+test('one delivery result changes a bounded number of rows, whether its endpoint is gone or back', async () => {
   const key = server.group.testKey;
   const made = async () => {
     const { json } = await server.call('POST', '/partner/webhook-endpoints', {
@@ -108,7 +108,7 @@ test('one result moves a bounded number of rows, whether its endpoint is gone or
   expect(await statuses(back)).toEqual({ 'pending now': 2000, pending: 3000 });
 });
 
-test('of a delivery the last fifty attempts are shown', async () => {
+test('a delivery shows its last fifty attempts', async () => {
   const [{ id: endpointId }] = (await server.call('GET', '/webhook-endpoints')).json.data;
   await owe(endpointId, 1);
   const [row] = await server.sql<{ id: string }[]>`

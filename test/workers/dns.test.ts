@@ -25,17 +25,17 @@ test.each([
   [ { a: [PUBLIC, '1.1.1.1'] },             [PUBLIC, '1.1.1.1'] ],
   [ { aaaa: [PUBLIC_6] },                   [PUBLIC_6] ],
   [ {},                                     [] ],
-])('%p: %p', async (found: { a?: string[]; aaaa?: string[] }, addresses) => {
+])('a name with the records %p resolves to %p', async (found: { a?: string[]; aaaa?: string[] }, addresses) => {
   const { resolve } = await openZone((_name, type) => (type === 'A' ? found.a : found.aaaa) ?? []);
   expect([...(await resolve('hooks.example'))].sort()).toEqual([...addresses].sort());
 });
 
-test('what cannot be asked for has no address', async () => {
+test('a name that cannot be queried has no address', async () => {
   const { resolve } = await openZone(() => [PUBLIC]);
   for (const name of ['a..b', `${'a'.repeat(64)}.example`]) expect(await resolve(name)).toEqual([]);
 });
 
-test('a server that says public first and loopback next is refused the next time', async () => {
+test('a name that is public first and loopback next is refused the next time', async () => {
   const answers = [PUBLIC, '127.0.0.1'];
   const { resolve } = await openZone((_name, type) => (type === 'A' ? answers.splice(0, 1) : []));
   const vet = () => vetUrl('https://flip.example/', { loopback: false, resolve });
@@ -44,7 +44,7 @@ test('a server that says public first and loopback next is refused the next time
   expect(answers).toEqual([]);
 });
 
-test('names whose servers are silent do not hold up the others', async () => {
+test('names whose DNS servers are silent do not delay the others', async () => {
   const { server, resolve } = await openZone((name, type) => {
     if (name.startsWith('silent')) return null;
     return type === 'A' ? [PUBLIC] : [];
@@ -57,7 +57,7 @@ test('names whose servers are silent do not hold up the others', async () => {
   expect(silent.map((promise) => Bun.peek.status(promise))).not.toContain('fulfilled');
 });
 
-test('what a server lets us keep is kept, for a minute at most', async () => {
+test('a DNS answer is cached for its TTL, for a minute at most', async () => {
   let now = 0;
   const server = await NameServer.open((_name, type) => (type === 'A' ? [PUBLIC] : [PUBLIC_6]), {
     ttlSeconds: 86_400,

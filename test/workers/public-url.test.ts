@@ -130,14 +130,14 @@ const HOSTILE: [url: string, issue: string][] = [
   [ 'https://[2001:20::1]/',                 HOST ],
 ];
 
-test.each(HOSTILE)('%p: %s', async (url, issue) => {
+test.each(HOSTILE)('the url %p is refused: %s', async (url, issue) => {
   expect(await vetUrl(url, { loopback: false, resolve: anywhere })).toEqual({
     kind: 'refused',
     issue,
   });
 });
 
-test('there are at least 60 of them, and the loopback allowance opens none but this machine', async () => {
+test('at least 60 hostile urls are refused, and the loopback allowance opens this machine alone', async () => {
   expect(HOSTILE.length).toBeGreaterThanOrEqual(60);
   const opened: string[] = [];
   for (const [url] of HOSTILE) {
@@ -158,12 +158,12 @@ test.each([
   'https://localhost.example.com/',
   'https://mylocalhost/',
   'https://a.b-c.d_e.example/',
-])('%s is accepted', async (url) => {
+])('the url %s is accepted', async (url) => {
   const vetted = await vetUrl(url, { loopback: false, resolve: anywhere });
   expect(vetted).toMatchObject({ kind: 'public', addresses: [PUBLIC, PUBLIC_6] });
 });
 
-test('an address needs no name server', async () => {
+test('a url with an IP address needs no name server', async () => {
   const resolve: Resolve = () => Promise.reject(new Error('asked'));
   const [four, six] = await Promise.all(
     [`https://${PUBLIC}/`, `https://[${PUBLIC_6}]:8443/`].map((url) =>
@@ -188,7 +188,7 @@ test.each([
   [ [PUBLIC, 'fe80::1%eth0'],                      'refused' ],
   [ ['0177.0.0.1'],                                'refused' ],
   [ ['example.com'],                               'refused' ],
-])('a name at %p: %s', async (addresses, kind) => {
+])('a name that resolves to %p is %s', async (addresses, kind) => {
   const vetted = await vetUrl('https://hooks.example/', { loopback: false, resolve: async () => addresses });
   expect(vetted.kind).toBe(kind as typeof vetted.kind);
 });
@@ -211,19 +211,19 @@ test.each([
   [ 'http://[::ffff:127.0.0.1]:3000/',        '' ],
   [ 'http://example.com/',                    '' ],
   [ 'http://constructor:3000/',               '' ],
-])('on the machine of a developer, %s: %p', async (url, addresses) => {
+])('with loopback allowed, %s is %p', async (url, addresses) => {
   const resolve: Resolve = () => Promise.reject(new Error('asked'));
   const vetted = await vetUrl(url, { loopback: true, resolve });
   expect(vetted.kind === 'public' ? vetted.addresses.join(' ') : '').toBe(addresses);
 });
 
-test('a name that resolves to this machine is refused with the allowance too', async () => {
+test('a name that resolves to this machine is refused even with loopback allowed', async () => {
   const resolve: Resolve = async () => ['127.0.0.1'];
   const vetted = await vetUrl('https://127.0.0.1.nip.example/', { loopback: true, resolve });
   expect(vetted).toEqual({ kind: 'refused', issue: HOST });
 });
 
-test('2048 characters are enough', async () => {
+test('a url of 2048 characters is accepted, and no longer one', async () => {
   const url = (length: number): string => `https://example.com/${'a'.repeat(length - 20)}`;
   const vet = (length: number) => vetUrl(url(length), { loopback: false, resolve: anywhere });
   expect(await vet(2049)).toEqual({ kind: 'refused', issue: 'must have at most 2048 characters' });
@@ -251,7 +251,7 @@ test.each([
   [ '2002::',        '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2003::' ],
   [ '::',            '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '', '2000::' ],
   [ '4000::',        'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '' ],
-])('%s to %s is not public, next to %p and %p', (first, last, before, after) => {
+])('the addresses from %s to %s are not public, next to %p and %p', (first, last, before, after) => {
   expect([first, last].map(isPublicAddress)).toEqual([false, false]);
   expect([before, after].filter((address) => address !== '' && !isPublicAddress(address))).toEqual([]);
 });
@@ -270,7 +270,7 @@ test('no IPv6 address that stands for an IPv4 address is public', () => {
 });
 
 test.each(Object.getOwnPropertyNames(Object.prototype))(
-  'the host %s is a name like any other',
+  'the host %s is taken as any other name',
   async (name) => {
     for (const loopback of [true, false]) {
       const asked: string[] = [];

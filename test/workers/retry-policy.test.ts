@@ -21,7 +21,7 @@ const PUBLISHED = [
   '1:25:15', '2:50:35', '5:41:15', '8:41:15', '11:41:15', '14:41:15', '17:41:15', '20:41:15', '23:41:15',
 ]; // prettier-ignore
 
-test('the 24 hours of a receiver that never answers are the published table', () => {
+test('the schedule of a receiver that never answers is the published table of 24 hours', () => {
   expect(attemptsOf(() => FAILED).map(clockOf)).toEqual(PUBLISHED);
 });
 
@@ -42,11 +42,11 @@ test.each([
   [ 429,     'retry' ],
   [ 500,     'retry' ],
   [ 999,     'retry' ],
-])('%d: %s', (statusCode, verdict) => {
+])('an answer with the status %d is judged: %s', (statusCode, verdict) => {
   expect(judge({ ...FAILED, statusCode }).kind).toBe(verdict as Verdict['kind']);
 });
 
-test('no answer: retried after the first wait', () => {
+test('a delivery without an answer is retried after the first wait', () => {
   const verdict = judge({ ...FAILED, statusCode: null });
   expect(verdict).toEqual({ kind: 'retry', at: FIRST + 5 * SECOND });
 });
@@ -66,7 +66,7 @@ test.each([
   [ 12,        0,      10_240_000 ],
   [ 13,        1,      2.4 * HOUR ],
   [ 5000,      0,      3 * HOUR ],
-])('after %d attempts, at random %d: %d ms', (attempts, random, wait) => {
+])('after %d attempts, at random %d, a delivery waits %d ms', (attempts, random, wait) => {
   expect(judge({ ...FAILED, attempts, random })).toEqual({ kind: 'retry', at: FIRST + wait });
 });
 
@@ -93,12 +93,12 @@ test.each([
   [ 'Wed, 31 Dec 2025 23:59:00 GMT',    40 ],
   [ 'Thu, 99 Jan 2026 00:10:00 GMT',    40 ],
   [ '2026-01-01T00:10:00Z',             40 ],
-])('Retry-After %p: %d s', (retryAfter, seconds) => {
+])('a delivery with Retry-After %p waits %d s', (retryAfter, seconds) => {
   const verdict = judge({ ...FAILED, attempts: 4, statusCode: 429, retryAfter });
   expect(verdict).toEqual({ kind: 'retry', at: FIRST + seconds * SECOND });
 });
 
-test('a receiver is not asked sooner than it said because of jitter', () => {
+test('jitter never asks a receiver sooner than its Retry-After', () => {
   const verdict = judge({ ...FAILED, attempts: 4, random: 1, retryAfter: '40' });
   expect(verdict).toEqual({ kind: 'retry', at: FIRST + 40 * SECOND });
 });
@@ -110,18 +110,18 @@ test.each([
   [ 21 * HOUR + 1, '',          'exhausted' ],
   [ 20 * HOUR,     '99999',     23 * HOUR ],
   [ 48 * HOUR,     '1',         'exhausted' ],
-])('%d ms after the first attempt, Retry-After %p: %p', (elapsed, retryAfter, expected) => {
+])('a delivery %d ms after its first attempt, with Retry-After %p, is judged %p', (elapsed, retryAfter, expected) => {
   const verdict = judge({ ...FAILED, attempts: 18, at: FIRST + elapsed, retryAfter });
   const at = typeof expected === 'number' ? FIRST + expected : 0;
   expect(verdict).toEqual(typeof expected === 'number' ? { kind: 'retry', at } : { kind: 'exhausted' });
 });
 
-test('a Retry-After beyond the 24 hours is the end of them, where the plan is not', () => {
+test('a Retry-After beyond the 24 hours ends the delivery, where the plan does not', () => {
   const at = FIRST + DAY - 10 * SECOND;
   expect(judge({ ...FAILED, at, retryAfter: '60' })).toEqual({ kind: 'retry', at: FIRST + DAY });
 });
 
-test('whatever chance and the receiver say: no attempt after 24 hours, no wait over 3, none under 80 % of the plan', () => {
+test('no delivery has an attempt after 24 hours, a wait over 3 hours, or one under 80 % of the plan', () => {
   const told = fc.record({
     random: fc.double({ min: 0, max: 1, noNaN: true }),
     retryAfter: fc.option(fc.oneof(fc.nat(20_000).map(String), fc.string())),

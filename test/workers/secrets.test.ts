@@ -16,13 +16,13 @@ const ANOTHER_KEY =
 const parent = mkdtempSync(join(tmpdir(), 'tollhouse-secrets-'));
 afterAll(() => rmSync(parent, { recursive: true }));
 
-test('what was sealed opens with the same key for the same owner', () => {
+test('a sealed secret opens with the same key for the same owner', () => {
   const sealed = openSecrets(KEY).seal(SECRET, OWNER);
   expect(openSecrets(KEY).open(sealed, OWNER)).toBe(SECRET);
   expect(openSecrets(KEY).open(new Uint8Array(sealed), OWNER)).toBe(SECRET);
 });
 
-test('the same secret is never sealed alike, and is not in it', () => {
+test('a secret is never sealed to the same bytes, and is not in them', () => {
   const secrets = openSecrets(KEY);
   const [one, two] = [secrets.seal(SECRET, OWNER), secrets.seal(SECRET, OWNER)];
   expect(one.equals(two)).toBe(false);
@@ -30,7 +30,7 @@ test('the same secret is never sealed alike, and is not in it', () => {
   expect(one.includes(Buffer.from(SECRET.slice(6), 'base64'))).toBe(false);
 });
 
-test('it opens for no other owner, with no other key, and not when a byte has changed or is missing', () => {
+test('a sealed secret opens for no other owner or key, nor with a byte changed or missing', () => {
   const secrets = openSecrets(KEY);
   const sealed = secrets.seal(SECRET, OWNER);
   expect(() => secrets.open(sealed, OTHER)).toThrow();
@@ -43,7 +43,7 @@ test('it opens for no other owner, with no other key, and not when a byte has ch
   }
 });
 
-test('a key that does not open what is stored is found at the start', () => {
+test('a key that does not open the stored secrets stops the start', () => {
   const stored = { sealed: openSecrets(KEY).seal(SECRET, OWNER), ownerId: OWNER };
   expect(() => checkSecrets(openSecrets(KEY), stored)).not.toThrow();
   expect(() => checkSecrets(openSecrets(randomBytes(32)), null)).not.toThrow();
@@ -51,7 +51,7 @@ test('a key that does not open what is stored is found at the start', () => {
   expect(check).toThrow(new ServiceFailure(ANOTHER_KEY));
 });
 
-test('without a configured key one is made, for its owner alone, and stays', () => {
+test('without a configured key one is made, readable by its owner alone, and stays', () => {
   const dataDir = join(parent, 'made');
   const key = loadSecretsKey({ secretsKey: undefined, dataDir });
   expect(key).toHaveLength(32);
@@ -64,13 +64,13 @@ test('without a configured key one is made, for its owner alone, and stays', () 
   );
 });
 
-test('a configured key is taken, and nothing is written', () => {
+test('a configured key is used, and no key file is written', () => {
   const dataDir = join(parent, 'configured');
   expect(loadSecretsKey({ secretsKey: KEY, dataDir })).toBe(KEY);
   expect(readdirSync(parent)).not.toContain('configured');
 });
 
-test('processes that make the key at once end with one', async () => {
+test('processes that make the key at once end with one key', async () => {
   const dataDir = join(parent, 'raced');
   const script = `
     import { loadSecretsKey } from ${JSON.stringify(join(import.meta.dir, '../../src/platform/crypto/secrets.ts'))};
@@ -97,7 +97,7 @@ test.each([
   );
 });
 
-test('a directory that cannot be made stops the start', () => {
+test('a key directory that cannot be made stops the start', () => {
   writeFileSync(join(parent, 'file'), '');
   const load = (): unknown =>
     loadSecretsKey({ secretsKey: undefined, dataDir: join(parent, 'file') });

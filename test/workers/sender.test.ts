@@ -44,7 +44,7 @@ function sending(port: number, deadlineMs = 2000) {
   return { url, headers: { 'webhook-id': 'e1' }, body: BODY, deadlineMs, allowLoopback: true };
 }
 
-test('the request is the body as it is, to the path and the host of the URL', async () => {
+test("a delivery's request is the body as it is, to the path and host of the url", async () => {
   const receiver = await receive(answer('200 OK'));
   await newSender().send(sending(receiver.port));
   const [head, body] = receiver.received[0]!.split('\r\n\r\n');
@@ -70,7 +70,7 @@ test.each([
   [ '429 Too Many Requests',     ['retry-after: 120'],        429, '120' ],
   [ '503 x',                     ['Retry-After: Thu, 01 Jan 2026 00:10:00 GMT'], 503, 'Thu, 01 Jan 2026 00:10:00 GMT' ],
   [ '999 x',                     [],                          999, null ],
-])('%s %p is answered %d, Retry-After %p', async (status, headers, statusCode, retryAfter) => {
+])('a receiver that answers %s %p is read as %d, Retry-After %p', async (status, headers, statusCode, retryAfter) => {
   const receiver = await receive(answer(status, { headers: headers as string[] }));
   const sent = await newSender().send(sending(receiver.port));
   const durationMs = expect.any(Number);
@@ -85,24 +85,21 @@ test.each([
   [ 'a character in two',  `${'x'.repeat(1023)}é`,         'x'.repeat(1023) ],
   [ 'a NUL',               'a\0b',                         'a\uFFFDb' ],
   [ 'no UTF-8',            Buffer.from([0x61, 0xff, 0xc3]), 'a\uFFFD' ],
-])('of an answer with %s PostgreSQL can store the head', async (_what, body, head) => {
+])('the head of an answer with %s can be stored by PostgreSQL', async (_what, body, head) => {
   const receiver = await receive(answer('200 OK', { body }));
   expect(await newSender().send(sending(receiver.port))).toMatchObject({ head });
 });
 
-test.each([301, 302, 303, 307, 308])(
-  '%d to another place: nobody goes there',
-  async (statusCode) => {
-    const canary = await receive(answer('200 OK'));
-    const location = `location: http://127.0.0.1:${canary.port}/`;
-    const receiver = await receive(answer(`${statusCode} x`, { headers: [location] }));
-    expect(await newSender().send(sending(receiver.port))).toMatchObject({
-      kind: 'answered',
-      statusCode,
-    });
-    expect(canary.connects).toBe(0);
-  },
-);
+test.each([301, 302, 303, 307, 308])('a redirect with %d is not followed', async (statusCode) => {
+  const canary = await receive(answer('200 OK'));
+  const location = `location: http://127.0.0.1:${canary.port}/`;
+  const receiver = await receive(answer(`${statusCode} x`, { headers: [location] }));
+  expect(await newSender().send(sending(receiver.port))).toMatchObject({
+    kind: 'answered',
+    statusCode,
+  });
+  expect(canary.connects).toBe(0);
+});
 
 /** The end of a connection is not noticed while nobody reads it. */
 const readsLate: Behaviour = (socket) => {
@@ -150,7 +147,7 @@ const HOSTILE: [what: string, behaviour: Behaviour, outcome: string][] = [
 ];
 
 test.each(HOSTILE)(
-  'a receiver that %s: its attempt ends in time, its connection too',
+  'a receiver that %s has its attempt ended in time, and its connection too',
   async (_what, behaviour, outcome) => {
     const receiver = await receive(behaviour);
     const sender = newSender();
@@ -163,7 +160,7 @@ test.each(HOSTILE)(
   },
 );
 
-test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of them is bounded', async () => {
+test('answers of 8 MB, without an end, and of 64 MB behind 64 kB are read to a bound', async () => {
   await using flood = spawnScript(new URL('support/flood.ts', import.meta.url));
   const ports = await flood.said();
   // In a process of its own: the peak of memory is the sender's alone.
@@ -196,7 +193,7 @@ function spawnScript(script: URL, ...args: readonly string[]) {
   };
 }
 
-test('300 that hang delay no other, and each ends at its own deadline', async () => {
+test('300 receivers that hang delay no other, and each ends at its own deadline', async () => {
   const hanging = await receive(() => {});
   const healthy = await receive(answer('200 OK'));
   const sender = newSender();
@@ -214,7 +211,7 @@ test('300 that hang delay no other, and each ends at its own deadline', async ()
   await hanging.idle();
 });
 
-test('a connection serves one delivery after the other', async () => {
+test('a connection to a receiver is used for one delivery after the other', async () => {
   const receiver = await receive(answer('200 OK', { body: 'x'.repeat(10_000) }));
   const sender = newSender();
   for (let count = 0; count < 50; count += 1) await sender.send(sending(receiver.port));
@@ -225,7 +222,7 @@ test('a connection serves one delivery after the other', async () => {
   expect(performance.now() - closedAt).toBeLessThan(2000);
 });
 
-test('connections that the receiver closed meanwhile are not its failure', async () => {
+test('a connection that the receiver closed meanwhile is no failure of the delivery', async () => {
   // It ignores the second request of a connection, like a server that closes while the request is
   // in flight.
   const receiver = await receive((socket) => {
@@ -240,7 +237,7 @@ test('connections that the receiver closed meanwhile are not its failure', async
   expect(receiver.connects).toBe(4);
 });
 
-test('an announcement is not the answer', async () => {
+test('a 1xx answer is not taken as the final one', async () => {
   const receiver = await receive(
     say(`HTTP/1.1 100 Continue\r\n\r\n${OK}content-length: 2\r\n\r\nok`),
   );
@@ -250,7 +247,7 @@ test('an announcement is not the answer', async () => {
   });
 });
 
-test('a receiver that resets every request is tried no more than twice', async () => {
+test('a delivery whose connection is reset is sent again once, and no more', async () => {
   let requests = 0;
   const receiver = await receive((socket) => {
     requests += 1;
@@ -270,7 +267,7 @@ test('a receiver that resets every request is tried no more than twice', async (
   expect(receiver.connects).toBe(2);
 });
 
-test('an answer may take longer than a connection is kept for the next one', async () => {
+test('an answer may take longer than an idle connection is kept', async () => {
   const receiver = await receive((socket) => {
     setTimeout(() => socket.write(`${OK}content-length: 2\r\n\r\nok`), 4500);
   });
@@ -280,7 +277,7 @@ test('an answer may take longer than a connection is kept for the next one', asy
   });
 }, 60_000);
 
-test('localhost is either of its addresses', async () => {
+test('a delivery to localhost tries both of its addresses', async () => {
   for (const host of ['127.0.0.1', '::1']) {
     const receiver = await receive(answer('200 OK'), { host });
     const sent = await newSender().send({
@@ -291,7 +288,7 @@ test('localhost is either of its addresses', async () => {
   }
 });
 
-test('no listener', async () => {
+test('a delivery without a listener fails with a refused connection', async () => {
   const receiver = await receive(answer('200 OK'));
   const { port } = receiver;
   receiver.close();
@@ -308,7 +305,7 @@ test.each([
   [ () => new Promise<never>(() => {}),  'dns' ],
   [ async () => ['127.0.0.1'],           'refused_address' ],
   [ async () => [PUBLIC_6, '127.0.0.1'], 'refused_address' ],
-])('%p: %s, and nobody is connected to', async (resolve: Resolve, error) => {
+])('a delivery to %p is %s, and nothing is connected to', async (resolve: Resolve, error) => {
   const canary = await receive(answer('200 OK'));
   const url = `https://hooks.example:${canary.port}/`;
   const sent = await newSender(resolve).send({ ...sending(0, 300), url });
@@ -317,14 +314,14 @@ test.each([
   expect(canary.connects).toBe(0);
 });
 
-test('without the allowance this machine is refused', async () => {
+test('a delivery to this machine is refused where loopback is not allowed', async () => {
   const canary = await receive(answer('200 OK'));
   const sent = await newSender().send({ ...sending(canary.port), allowLoopback: false });
   expect(sent).toMatchObject({ kind: 'failed', error: 'refused_address', address: null });
   expect(canary.connects).toBe(0);
 });
 
-test('a name that is public when it is checked and loopback afterwards: it is asked for once', async () => {
+test('a name that is public when checked and loopback afterwards is resolved once', async () => {
   const canary = await receive(answer('200 OK'));
   let asked = 0;
   const sender = newSender(async () => [(asked += 1) === 1 ? PUBLIC_6 : '127.0.0.1']);
@@ -337,7 +334,7 @@ test('a name that is public when it is checked and loopback afterwards: it is as
 });
 
 // Names that no name server knows: a client that asked one would not reach the receiver.
-test('the connection goes to the address, asks for the host, and trusts its certificate alone', async () => {
+test('a delivery connects to the checked address, with the host of the url, and its certificate alone', async () => {
   const certificate = certificateFor('hooks.example');
   const stranger = certificateFor('hooks.example');
   const before = getCACertificates();

@@ -32,7 +32,7 @@ const READERS: [name: string, accepts: Reader][] = [
   ['openssl, over the text after whsec_', readsWithOpenssl],
 ];
 
-test('the public vector: decoded key first, literal key second', () => {
+test('the signature matches the public vector: decoded key first, literal key second', () => {
   expect(signatureHeaders(VECTOR)).toEqual({
     'webhook-id': VECTOR.id,
     'webhook-timestamp': '1614265330',
@@ -44,20 +44,23 @@ test('the public vector: decoded key first, literal key second', () => {
   });
 });
 
-test.each(READERS)('%s accepts, and refuses another body, secret or id', (_name, accepts) => {
-  const { secret } = VECTOR;
-  const body = '{"name":"Zoë","amount":"12.50"}';
-  at(AT, () => {
-    const signed = signatureHeaders({ ...VECTOR, body });
-    expect(accepts(signed, { body, secret })).toBe(true);
-    expect(accepts(signed, { body: `${body} `, secret })).toBe(false);
-    expect(accepts(signed, { body, secret: OLD })).toBe(false);
-    expect(accepts({ ...signed, 'webhook-id': 'msg_other' }, { body, secret })).toBe(false);
-  });
-});
+test.each(READERS)(
+  'the library %s accepts the signature, and refuses another body, secret or id',
+  (_name, accepts) => {
+    const { secret } = VECTOR;
+    const body = '{"name":"Zoë","amount":"12.50"}';
+    at(AT, () => {
+      const signed = signatureHeaders({ ...VECTOR, body });
+      expect(accepts(signed, { body, secret })).toBe(true);
+      expect(accepts(signed, { body: `${body} `, secret })).toBe(false);
+      expect(accepts(signed, { body, secret: OLD })).toBe(false);
+      expect(accepts({ ...signed, 'webhook-id': 'msg_other' }, { body, secret })).toBe(false);
+    });
+  },
+);
 
 test.each(READERS)(
-  'during a rotation %s accepts with the new and with the old secret',
+  'during a secret rotation %s accepts with the new and with the old secret',
   (_name, accepts) => {
     at(AT, () => {
       const signed = signatureHeaders({ ...VECTOR, previous: OLD });
@@ -68,7 +71,7 @@ test.each(READERS)(
   },
 );
 
-test('during a rotation the order is new decoded, new literal, old decoded, old literal', () => {
+test('during a secret rotation the signatures are: new decoded, new literal, old decoded, old literal', () => {
   const both = entries(signatureHeaders({ ...VECTOR, previous: OLD }));
   const old = entries(signatureHeaders({ ...VECTOR, secret: OLD }));
   expect(both).toEqual([...entries(signatureHeaders(VECTOR)), ...old]);
@@ -83,7 +86,7 @@ test.each([
   [ 301, false],
   [-299, true ],
   [-301, false],
-])('libraries that check it %d s later: %p', (seconds, accepted) => {
+])('libraries that check a signature %d s later accept it: %p', (seconds, accepted) => {
   const signed = signatureHeaders(VECTOR);
   const message = { body: BODY, secret: VECTOR.secret };
   at(AT + seconds * 1000, () => {
@@ -91,7 +94,7 @@ test.each([
   });
 });
 
-test('a retry six hours later has its own timestamp, and is accepted then', () => {
+test('a retry six hours later has its own timestamp, and its signature is accepted then', () => {
   const later = AT + 6 * 3_600_000 + 999;
   const signed = signatureHeaders({ ...VECTOR, at: later });
   expect(signed['webhook-id']).toBe(VECTOR.id);
@@ -102,7 +105,7 @@ test('a retry six hours later has its own timestamp, and is accepted then', () =
   });
 });
 
-test('the legacy header signs timestamp and body with the new secret alone', () => {
+test('the legacy signature header signs timestamp and body with the new secret alone', () => {
   const signed = signatureHeaders({ ...VECTOR, previous: OLD });
   const timestamp = signed['X-Service-Timestamp'];
   expect(timestamp).toBe(signed['webhook-timestamp']);
@@ -110,18 +113,18 @@ test('the legacy header signs timestamp and body with the new secret alone', () 
   expect(signed['X-Service-Signature']).toBe(`t=${timestamp},v1=${mac.digest('hex')}`);
 });
 
-test('without the legacy switch both legacy headers are gone and nothing else is', () => {
+test('without the legacy switch both legacy signature headers are gone and nothing else is', () => {
   const { 'X-Service-Signature': _, 'X-Service-Timestamp': __, ...rest } = signatureHeaders(VECTOR);
   expect(signatureHeaders({ ...VECTOR, legacy: false })).toEqual(rest);
   expect(Object.keys(rest)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
 });
 
-test('the switch is on until release 0.2', async () => {
+test('the switch of the legacy signature is on until release 0.2', async () => {
   const { version } = (await Bun.file('package.json').json()) as { version: string };
   expect(LEGACY_HEADERS).toBe(version.startsWith('0.1.'));
 });
 
-test('a new secret is 24 bytes in base64 without padding, and any reader takes it', () => {
+test('a new webhook secret is 24 bytes in base64 without padding, and any reader takes it', () => {
   const secret = newSigningSecret(randomBytes(24));
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
   expect(() => newSigningSecret(randomBytes(23))).toThrow(RangeError);

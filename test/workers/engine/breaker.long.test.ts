@@ -25,7 +25,7 @@ async function failing(at = bed) {
   return { sink, id, events };
 }
 
-test('four failures in a row do not pause an endpoint', async () => {
+test('four failed deliveries in a row do not pause an endpoint', async () => {
   const sink = new Sink();
   sink.answer = () => new Response(null, { status: 500 });
   const { id } = await bed.endpoint(sink.url);
@@ -39,7 +39,7 @@ test('four failures in a row do not pause an endpoint', async () => {
   await sink.stop();
 });
 
-test('after five only a probe goes out at a time, and what waits loses no attempt by it', async () => {
+test('after five failures an endpoint gets one probe at a time, and what waits loses no attempt', async () => {
   const { sink, id } = await failing();
   await bed.events(3);
   bed.pass(4999);
@@ -69,14 +69,17 @@ const PAUSES: [failingS: number, pauseS: number][] = [
   [12 * 3600, 300],
 ];
 
-test.each(PAUSES)('having failed for %d s it is paused for %d s', async (failingS, pauseS) => {
-  const { sink, id } = await failing();
-  bed.pass(failingS * 1000);
-  await bed.attempted(id, 6);
-  expect((await bed.health(id))['pausedUntil']).toEqual(new Date(bed.clock.at + pauseS * 1000));
-  await bed.server.call('DELETE', `/webhook-endpoints/${id}`);
-  await sink.stop();
-});
+test.each(PAUSES)(
+  'an endpoint that has failed for %d s is paused for %d s',
+  async (failingS, pauseS) => {
+    const { sink, id } = await failing();
+    bed.pass(failingS * 1000);
+    await bed.attempted(id, 6);
+    expect((await bed.health(id))['pausedUntil']).toEqual(new Date(bed.clock.at + pauseS * 1000));
+    await bed.server.call('DELETE', `/webhook-endpoints/${id}`);
+    await sink.stop();
+  },
+);
 
 test('an endpoint that hangs is probed by one request', async () => {
   const { sink, id } = await failing();
@@ -89,7 +92,7 @@ test('an endpoint that hangs is probed by one request', async () => {
   await sink.stop();
 });
 
-test('a probe that is answered wakes all that waits at once, however late it was planned', async () => {
+test('a probe that is answered wakes all waiting deliveries at once, however late they were planned', async () => {
   const { sink, id, events } = await failing();
   const { sql } = bed.server;
   // As after hours of failures.
@@ -109,7 +112,7 @@ test('a probe that is answered wakes all that waits at once, however late it was
   await sink.stop();
 });
 
-test('all of it, also where that is more than one answer wakes', async () => {
+test('all deliveries of an endpoint are woken, also where one answer wakes only a part', async () => {
   const own = await Bed.start({ faster: 10 });
   const { sink, id } = await failing(own);
   const { sql } = own.server;

@@ -16,7 +16,7 @@ const claimerOf = (worker: () => string, sql = bed.server.sql): Claimer =>
   new Claimer({ sql, clock: bed.clock, timers, log: openLog('error'), worker });
 const rowsOf = (taken: Taken | null): string[] => (taken?.due ?? []).map((due) => due.deliveryId);
 
-test('each that asks gets rows of its own endpoint, and no row is given twice', async () => {
+test('each claimer gets deliveries of its own endpoint, and none is given twice', async () => {
   const body = { url: 'http://localhost:65000/' };
   const [one, two, idle] = [
     await bed.endpoint(body.url),
@@ -56,7 +56,7 @@ test('each that asks gets rows of its own endpoint, and no row is given twice', 
   expect(taken.flatMap((each) => each?.worker ?? [])).toEqual(Array(5).fill(name));
 });
 
-test('who asks hears that the database does not answer, and the next one is served', async () => {
+test('a claimer hears that the database does not answer, and the next one is served', async () => {
   const { id } = await bed.endpoint('http://localhost:65000/');
   await bed.events(1);
   let name = 'no id of a worker';
@@ -67,7 +67,7 @@ test('who asks hears that the database does not answer, and the next one is serv
   expect(rowsOf(await claimer.take(id, 1))).toHaveLength(1);
 });
 
-test('a connection that is silent holds up no endpoint of the next statement', async () => {
+test('a silent database connection holds up no endpoint of the next claim', async () => {
   const [stuck, other] = [
     await bed.endpoint('http://localhost:65000/'),
     await bed.endpoint('http://localhost:65000/'),

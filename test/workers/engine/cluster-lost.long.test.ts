@@ -55,7 +55,7 @@ async function queueNode(): Promise<OwnRedis> {
   return must(cluster.nodes[counts.indexOf(Math.max(...counts))], 'a node');
 }
 
-test('the node of the queue emptied while deliveries are due and in flight', async () => {
+test('deliveries are made though the Redis node of the queue is emptied while they are due and in flight', async () => {
   const held = Promise.withResolvers<undefined>();
   sink.answer = () => held.promise.then(() => new Response());
   await owe(EVENTS_IN_FLIGHT);
@@ -65,7 +65,7 @@ test('the node of the queue emptied while deliveries are due and in flight', asy
   await allDelivered();
 });
 
-test('each node in turn killed, away until the others answer no more, and back, empty', async () => {
+test('deliveries are made though each Redis node in turn is killed, and back, empty', async () => {
   for (const node of cluster.nodes) {
     await owe(3);
     await node.kill();

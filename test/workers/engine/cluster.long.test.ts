@@ -9,7 +9,7 @@ import { Bed } from './bed.ts';
 import { startOwnCluster } from './own-cluster.ts';
 import { Sink } from './sink.ts';
 
-test('deliveries and rate limits on a Redis Cluster', async () => {
+test('deliveries and rate limits work on a Redis Cluster', async () => {
   const cluster = await startOwnCluster();
   const bed = await Bed.start({ engines: 0, faster: 10 });
   const sink = new Sink();

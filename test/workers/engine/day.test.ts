@@ -24,7 +24,7 @@ const OFFSETS = [
   23 * HOUR + 41 * 60 + 15,
 ];
 
-test('a delivery is tried as published for a day, and then it is exhausted', async () => {
+test('a delivery is tried by the published schedule for a day, and then it is exhausted', async () => {
   const sink = new Sink();
   sink.answer = () => new Response(null, { status: 500 });
   const { id } = await bed.endpoint(sink.url);
@@ -49,7 +49,7 @@ test('a delivery is tried as published for a day, and then it is exhausted', asy
   await sink.stop();
 });
 
-test('an endpoint that is dead for a day is disabled, and nothing is tried later than a day after its first attempt', async () => {
+test('an endpoint that fails for a day is disabled, and nothing is tried later than that', async () => {
   const sink = new Sink();
   sink.answer = () => new Response(null, { status: 500 });
   const { id } = await bed.endpoint(sink.url);

@@ -33,7 +33,7 @@ function isSigned({ body, headers }: Arrival, secret: string): boolean {
   }
 }
 
-test('an event arrives once, signed, as the API shows it', async () => {
+test('a webhook event arrives once, signed, as the API shows it', async () => {
   const { id, secret } = await bed.endpoint(sink.url);
   const [event] = await bed.events(1);
   await bed.all(id, 'delivered');
@@ -67,28 +67,31 @@ const FAILURES: [name: string, answers: () => Response | 'hang', statusCode: num
   ['no answer in time',    () => 'hang',                                        null, 'timeout', null],
 ];
 
-test.each(FAILURES)('%s: tried again in 5 s', async (_name, answers, statusCode, error, head) => {
-  const { id } = await bed.endpoint(sink.url);
-  sink.answer = answers;
-  const at = bed.clock.at;
-  await bed.events(1);
-  await bed.attempted(id, 1);
-  expect(await bed.attempts(id)).toEqual([
-    { at: new Date(at), statusCode, error, address: '127.0.0.1', responseHead: head },
-  ]);
-  const [delivery] = await bed.deliveries(id);
-  const due = { status: 'pending', attempts: 1, nextAt: new Date(at + 5000) };
-  expect(delivery).toMatchObject(due);
-  bed.pass(4999);
-  await bed.sweeps();
-  expect(sink.arrivals).toHaveLength(1);
-  sink.answer = () => new Response();
-  bed.pass(1);
-  await bed.all(id, 'delivered');
-  expect(sink.arrivals).toHaveLength(2);
-});
+test.each(FAILURES)(
+  'a delivery answered with %s is tried again in 5 s',
+  async (_name, answers, statusCode, error, head) => {
+    const { id } = await bed.endpoint(sink.url);
+    sink.answer = answers;
+    const at = bed.clock.at;
+    await bed.events(1);
+    await bed.attempted(id, 1);
+    expect(await bed.attempts(id)).toEqual([
+      { at: new Date(at), statusCode, error, address: '127.0.0.1', responseHead: head },
+    ]);
+    const [delivery] = await bed.deliveries(id);
+    const due = { status: 'pending', attempts: 1, nextAt: new Date(at + 5000) };
+    expect(delivery).toMatchObject(due);
+    bed.pass(4999);
+    await bed.sweeps();
+    expect(sink.arrivals).toHaveLength(1);
+    sink.answer = () => new Response();
+    bed.pass(1);
+    await bed.all(id, 'delivered');
+    expect(sink.arrivals).toHaveLength(2);
+  },
+);
 
-test('a connection that is reset, or refused, is tried again', async () => {
+test('a delivery whose connection is reset or refused is tried again', async () => {
   const resets = await Receiver.open((socket) => socket.resetAndDestroy());
   const { id } = await bed.endpoint(`http://127.0.0.1:${resets.port}/`);
   await bed.events(1);
@@ -103,7 +106,7 @@ test('a connection that is reset, or refused, is tried again', async () => {
   expect(delivery).toMatchObject(due);
 });
 
-test('every attempt has the same id and bytes, and a timestamp of its own', async () => {
+test('every attempt of a delivery has the same id and bytes, and a timestamp of its own', async () => {
   const { id, secret } = await bed.endpoint(sink.url);
   sink.answer = () => new Response(null, { status: 503 });
   await bed.events(1);
@@ -121,7 +124,7 @@ test('every attempt has the same id and bytes, and a timestamp of its own', asyn
   expect(stamps.map((stamp) => stamp - stamps[0]!)).toEqual([0, 5, 15, 35]);
 });
 
-test('the log keeps the first bytes of an answer', async () => {
+test('the delivery log keeps the first bytes of an answer', async () => {
   const long = await Receiver.open(answer('500 No', { body: 'x'.repeat(5000) }));
   const { id } = await bed.endpoint(`http://127.0.0.1:${long.port}/`);
   await bed.events(1);
@@ -141,17 +144,20 @@ const RETRY_AFTER: [status: number, asks: string | null, seconds: number][] = [
   [503, null,         5],
 ];
 
-test.each(RETRY_AFTER)('%d with Retry-After %s: after %d s', async (status, asks, seconds) => {
-  const { id } = await bed.endpoint(sink.url);
-  const headers: Record<string, string> = asks === null ? {} : { 'retry-after': asks };
-  sink.answer = () => new Response(null, { status, headers });
-  await bed.events(1);
-  await bed.attempted(id, 1);
-  const [delivery] = await bed.deliveries(id);
-  expect(delivery!.nextAt).toEqual(new Date(bed.clock.at + seconds * 1000));
-});
+test.each(RETRY_AFTER)(
+  'a delivery answered %d with Retry-After %s is tried again after %d s',
+  async (status, asks, seconds) => {
+    const { id } = await bed.endpoint(sink.url);
+    const headers: Record<string, string> = asks === null ? {} : { 'retry-after': asks };
+    sink.answer = () => new Response(null, { status, headers });
+    await bed.events(1);
+    await bed.attempted(id, 1);
+    const [delivery] = await bed.deliveries(id);
+    expect(delivery!.nextAt).toEqual(new Date(bed.clock.at + seconds * 1000));
+  },
+);
 
-test('410 disables the endpoint and holds all that it is owed, until it is enabled', async () => {
+test('an answer of 410 disables the endpoint and holds its deliveries until it is enabled', async () => {
   const { id } = await bed.endpoint(sink.url);
   sink.answer = () => new Response(null, { status: 503 });
   await bed.events(2);
@@ -175,7 +181,7 @@ test('410 disables the endpoint and holds all that it is owed, until it is enabl
   expect(sink.ids).toHaveLength(4);
 });
 
-test('what an endpoint is owed while it is disabled is held, and nothing else', async () => {
+test('a disabled endpoint has its deliveries held, and no other endpoint has', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   const other = await bed.endpoint(`${sink.url}/other`);
   const events = await bed.events(3);
@@ -193,7 +199,7 @@ test('what an endpoint is owed while it is disabled is held, and nothing else', 
  */
 const OVERLAP_MS = 23.5 * 3_600_000;
 
-test('a new secret signs at once, also what was tried before, and the old one along with it for a day', async () => {
+test('a new secret signs at once, retries too, and the old one beside it for a day', async () => {
   const { id, secret: old } = await bed.endpoint(sink.url);
   sink.answer = () => new Response(null, { status: 500 });
   await bed.events(1);
@@ -217,7 +223,7 @@ test('a new secret signs at once, also what was tried before, and the old one al
   expect([isSigned(after!, old), isSigned(after!, secret)]).toEqual([false, true]);
 });
 
-test('a deleted endpoint gets nothing more, and what was in hand is settled', async () => {
+test('a deleted endpoint gets nothing more, and a delivery in flight is settled', async () => {
   const { id } = await bed.endpoint(sink.url);
   sink.answer = () => 'hang';
   await bed.events(2);

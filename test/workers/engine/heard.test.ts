@@ -22,7 +22,7 @@ async function secondMember() {
   return made;
 }
 
-test('each event goes to the endpoints of its organisation and of its group, in its own mode', async () => {
+test('each event goes to the endpoints of its organisation and its group, in its own mode', async () => {
   const { organisation: one, other, group } = bed.server;
   const two = await secondMember();
   const sinks = { one: new Sink(), two: new Sink(), other: new Sink(), group: new Sink() };

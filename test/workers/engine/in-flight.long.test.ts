@@ -26,7 +26,7 @@ async function endpoints(bed: Bed, url: string): Promise<void> {
     from webhook_endpoints w, unnest(${others}::uuid[], ${sealed}::text[]) as o (id, secret) where w.id = ${first}`;
 }
 
-test('with more endpoints that hang than there is room for', async () => {
+test('more hanging endpoints than the worker has room for do not stop the others', async () => {
   const bed = await Bed.start({ faster: 1 });
   const sink = new Sink();
   sink.answer = () => 'hang';

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a 410 of the old address does not disable the new one', async () => {
+test("a 410 of an endpoint's old url does not disable it at the new one", async () => {
   const asked = Promise.withResolvers<void>();
   const moved = Promise.withResolvers<void>();
   const old = Bun.serve({

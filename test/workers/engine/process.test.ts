@@ -36,7 +36,7 @@ async function said(output: AsyncIterator<Uint8Array>, word: string): Promise<vo
   }
 }
 
-test('one whose runner is gone stops, as when it is told', async () => {
+test('a worker process whose parent is gone stops as if it were told to', async () => {
   // As npx does: the shell does not pass on the exit code.
   const runner = start(['sh', '-c', '"$@"; exit', 'sh', ...WORKER_COMMAND], {
     npm_command: 'exec',
@@ -48,7 +48,7 @@ test('one whose runner is gone stops, as when it is told', async () => {
   expect([...(await server.sql`select from delivery_workers`)]).toEqual([]);
 }, 60_000);
 
-test('one that could not sign says so and does not start', async () => {
+test('a worker process that could not sign says so and does not start', async () => {
   const body = { url: 'http://localhost:4000/', event_types: ['customer.created'] };
   expect((await server.call('POST', '/webhook-endpoints', { body })).status).toBe(201);
   const worker = start(WORKER_COMMAND, { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') });

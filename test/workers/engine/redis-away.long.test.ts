@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.end());
 
-test('killed under load, and back, empty', async () => {
+test('the worker delivers though Redis is killed under load, and back, empty', async () => {
   const events = await place.bed.events(5);
   await place.redis.kill();
   events.push(...(await place.bed.events(5)));
@@ -22,7 +22,7 @@ test('killed under load, and back, empty', async () => {
   await place.allDelivered(events);
 }, 60_000);
 
-test('away: the API goes on, and what is owed flows when it is back', async () => {
+test('while Redis is away the API goes on, and deliveries flow when it is back', async () => {
   await place.redis.kill();
   const began = performance.now();
   const events = await place.bed.events(10);
@@ -41,7 +41,7 @@ test('away: the API goes on, and what is owed flows when it is back', async () =
   await place.allDelivered(events);
 }, 60_000);
 
-test('frozen: the worker stays alive without it', async () => {
+test('the worker stays alive while Redis is frozen', async () => {
   place.redis.signal('SIGSTOP');
   const events = await place.bed.events(3);
   await place.bed.sweeps(2);
@@ -49,7 +49,7 @@ test('frozen: the worker stays alive without it', async () => {
   await place.allDelivered(events);
 }, 60_000);
 
-test('away: the engine closes all the same', async () => {
+test('the worker closes while Redis is away', async () => {
   await place.redis.kill();
   await place.bed.events(1);
   const began = performance.now();

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.end());
 
-test('emptied while deliveries are due and in flight', async () => {
+test('deliveries are made though Redis is emptied while they are due and in flight', async () => {
   const events: string[] = [];
   let most = 0;
   for (let round = 0; round < 5; round += 1) {

@@ -29,7 +29,7 @@ test('two engines on one database deliver each event once', async () => {
   expect(sink.ids.toSorted()).toEqual(expected.toSorted());
 });
 
-test('what a dead worker had is due again, also what it claimed after it expired', async () => {
+test('deliveries of a dead worker are due again, also what it claimed after it expired', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   const [first, second] = await bed.events(2);
   const { sql } = bed.server;
@@ -48,7 +48,7 @@ test('what a dead worker had is due again, also what it claimed after it expired
   expect(sink.ids).toEqual([second!, first!]);
 });
 
-test('results of a worker that expired do not count, against its endpoint neither', async () => {
+test('results of a worker that has expired do not count, against its endpoint neither', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   sink.answer = () => 'hang';
   const events = await bed.events(4);
@@ -68,7 +68,7 @@ test('results of a worker that expired do not count, against its endpoint neithe
   expect(await bed.health(id)).toMatchObject({ failures: 0, failingSince: null });
 });
 
-test('an endpoint is not waited for by what waits for it', async () => {
+test('a requested retry and a success lock delivery and endpoint without a deadlock', async () => {
   // A requested retry locks its delivery, then the endpoint; a success after failures locks them in
   // the opposite order.
   const { id } = await bed.endpoint(sink.url);
@@ -91,7 +91,7 @@ test('an endpoint is not waited for by what waits for it', async () => {
   await bed.all(id, 'delivered');
 });
 
-test('what is in hand when its endpoint is disabled counts as it ends', async () => {
+test('a delivery in flight when its endpoint is disabled counts as it ends', async () => {
   const { id } = await bed.endpoint(sink.url);
   const answers: ((response: Response) => void)[] = [];
   sink.answer = () => {
@@ -113,7 +113,7 @@ test('what is in hand when its endpoint is disabled counts as it ends', async ()
   expect(statuses.toSorted()).toEqual(['delivered', 'held']);
 });
 
-test('what one worker has no other takes, however long it hangs', async () => {
+test('a delivery that one worker has claimed no other takes, however long it hangs', async () => {
   const { id } = await bed.endpoint(sink.url);
   sink.answer = () => 'hang';
   const events = await bed.events(2);
@@ -126,7 +126,7 @@ test('what one worker has no other takes, however long it hangs', async () => {
   expect(arrived - (await bed.attempts(id)).length).toBeLessThanOrEqual(events.length);
 });
 
-test('a claim whose answer was lost is let go by the worker that made it', async () => {
+test('a claim whose answer was lost is released by the worker that made it', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   const events = await bed.events(2);
   const { sql } = bed.server;
@@ -140,7 +140,7 @@ test('a claim whose answer was lost is let go by the worker that made it', async
   expect(sink.ids.toSorted()).toEqual(events.toSorted());
 });
 
-test('the result of a delivery that the database has lost is not written down', async () => {
+test('the result of a delivery that the database has lost is not written', async () => {
   const result = {
     deliveryId: ids.next(),
     endpointId: ids.next(),

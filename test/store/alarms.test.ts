@@ -58,7 +58,7 @@ async function anHourAhead(): Promise<void> {
 const actorsOf = (alarms: readonly { readonly actorId: string }[]): string[] =>
   alarms.map(({ actorId }) => actorId);
 
-test('each tenant by its own clock, earliest first', async () => {
+test('alarms are read for each tenant by its own clock, earliest first', async () => {
   await anHourAhead();
   const late = await alarm(other, 'live', { inMs: -2 });
   const past = await alarm(ahead, 'test', { inMs: -1 });
@@ -78,7 +78,7 @@ test('each tenant by its own clock, earliest first', async () => {
   expect(actorsOf(await due({ except: found.slice(1) }))).toEqual([late]);
 });
 
-test('what is held is left out, but not its live mode', async () => {
+test('alarms of a tenant whose clock is held are left out, but not those of its live mode', async () => {
   await anHourAhead();
   await alarm(ahead, 'test', { inMs: -1 });
   await alarm(ahead, 'test', { inMs: 1 });
@@ -86,7 +86,7 @@ test('what is held is left out, but not its live mode', async () => {
   expect(actorsOf(await due({ held: [ahead] }))).toEqual([live]);
 });
 
-test('without an organisation: none of its modes, by either clock', async () => {
+test('alarms are read without one organisation: none of its modes, by either clock', async () => {
   await anHourAhead();
   await alarm(ahead, 'test', { inMs: -3 });
   await alarm(ahead, 'test', { inMs: 1 });
@@ -96,7 +96,7 @@ test('without an organisation: none of its modes, by either clock', async () => 
   expect(await due({ without: [ahead, other] })).toEqual([]);
 });
 
-test('it reads no more alarms than it was asked for, however many there are', async () => {
+test('no more alarms are read than were asked for, however many there are', async () => {
   await server.sql`
     insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
     select n % 1024, gen_random_uuid(), gen_random_uuid(), ${new Date(NOW)}::timestamptz - n * interval '1 ms', kind,
@@ -124,7 +124,7 @@ test('it reads no more alarms than it was asked for, however many there are', as
   own.release();
 });
 
-test('the next ones: of all kinds, those close to the first, none after the end', async () => {
+test('the next alarms: of all kinds, those close to the first, none after the end', async () => {
   const first = await alarm(ahead, 'test', { inMs: HOUR });
   const second = await alarm(ahead, 'test', { inMs: HOUR + 5, kind: 'payment' });
   const third = await alarm(ahead, 'test', { inMs: HOUR + 11 });
@@ -148,7 +148,7 @@ test('the next ones: of all kinds, those close to the first, none after the end'
   expect(actorsOf(await next(2 * HOUR, both))).toEqual([third]);
 });
 
-test('a clock that was moved goes forward only', async () => {
+test('a test clock that was moved goes forward only', async () => {
   const [node] = await server.sql<{ holder: string }[]>`select holder from nodes`;
   const moved = { organisationId: ahead, mover: node!.holder };
   const stop = (to: { aheadMs: number; stoppedAt: number }) =>
@@ -164,7 +164,7 @@ test('a clock that was moved goes forward only', async () => {
   expect(await listTestClocks(server.sql, null)).toEqual([ran!]);
 });
 
-test('one node moves a clock, while its lease runs', async () => {
+test('one node moves a test clock, while its lease runs', async () => {
   const [node] = await server.sql<{ holder: string }[]>`select holder from nodes`;
   const to = { organisationId: ahead, aheadMs: HOUR, stoppedAt: NOW };
   const stranger = { ...to, mover: crypto.randomUUID() };

@@ -31,7 +31,7 @@ afterAll(async () => {
   await watching.stop();
 });
 
-test('sound alerts have no findings', async () => {
+test('the audit finds nothing in sound alerts', async () => {
   expect(await audit(watching.setting.server.sql)).toEqual([]);
   const [row] = await watching.setting.server.sql`
     select jsonb_array_length(fired) as fired from customer_meters`;
@@ -55,6 +55,6 @@ const DAMAGE: [string, string, string[]][] = [
   ['one that was taken back',        `insert into events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'type', 'alert.recovered', 'sequence', e.sequence + 9, 'at', e.at + interval '1 hour'))).* from events e where e.id = (select (fired -> 0 ->> 'eventId')::uuid from customer_meters)`, [TOLD, ORDER, QUEUED, 'I8 every meter has told what its state says']],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of alerts finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });

@@ -52,7 +52,7 @@ afterAll(async () => {
   await keeping.stop();
 });
 
-test('a sound database has no findings, with all of it in them', async () => {
+test('the audit finds nothing in sound credits, with all of it in them', async () => {
   await keeping.closes();
   const { sql } = keeping.setting.server;
   const [row] = await sql`
@@ -112,8 +112,8 @@ const DAMAGE: [string, string, string[]][] = [
   ['a member without limit that has one',        `update grants set amount = 1 where amount is null`,                                                     [PAID, HELD]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of credits finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
-test('the books close', () => keeping.closes());
+test('the audit finds nothing in credits once the damage is undone', () => keeping.closes());

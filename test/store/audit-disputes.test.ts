@@ -128,14 +128,14 @@ const DAMAGE: [string, string, string[]][] = [
   ['one that only the bank has',                     `update sandbox_charges c set dispute = 'lost', dispute_ends_at = now() from payments p where p.id::text = c.key and c.dispute is null`, [BANK]],
 ];
 
-test('sound books have no findings', async () => {
+test('the audit finds nothing in sound disputes', async () => {
   expect(await audit(server.sql)).toEqual([]);
 });
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of disputes finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
-test('the books are sound again', async () => {
+test('the audit finds nothing in disputes once the damage is undone', async () => {
   expect(await audit(server.sql)).toEqual([]);
 });

@@ -83,7 +83,7 @@ async function verify(number: string): Promise<void> {
   expect(kind).toBe('succeeded');
 }
 
-test('sound books have no findings', async () => {
+test('the audit finds nothing in sound payments', async () => {
   expect(await audit(server.sql)).toEqual([]);
 });
 
@@ -204,10 +204,10 @@ const DAMAGE: [string, string, string[]][] = [
   ['a failed refund that holds there',             `update sandbox_refunds set next_status = null where next_status = 'declined'`,                        [REFUNDS]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of payments finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
-test('the books are sound again', async () => {
+test('the audit finds nothing in payments once the damage is undone', async () => {
   expect(await audit(server.sql)).toEqual([]);
 });

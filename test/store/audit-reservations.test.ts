@@ -53,7 +53,7 @@ afterAll(async () => {
   await keeping.stop();
 });
 
-test('a sound database has no findings, with all of it in them', async () => {
+test('the audit finds nothing in sound reservations, with all of it in them', async () => {
   await keeping.closes();
   const found = await keeping.setting.server.sql`
     select status, late, committed > amount as beyond, parts <> '[]' as paid from reservations order by 1, 2, 3, 4`;
@@ -130,8 +130,8 @@ const DAMAGE: [string, string, string[]][] = [
   ['an alarm that is lost',                            `delete from alarms where subject_id = ${meter('count')}`,                                         [ALARM]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of reservations finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
-test('the books close', () => keeping.closes());
+test('the audit finds nothing in reservations once the damage is undone', () => keeping.closes());

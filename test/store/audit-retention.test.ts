@@ -57,7 +57,7 @@ afterAll(async () => {
   await keeping.stop();
 });
 
-test('sound books have no findings, with all of it in them', async () => {
+test('the audit finds nothing in a sound archive, with all of it in it', async () => {
   await keeping.closes();
   for (const table of TABLES) expect(await keeping.count(table)).toBeGreaterThan(0);
   const [row] = await keeping.setting.server.sql`
@@ -108,11 +108,11 @@ const DAMAGE: [string, string, string[]][] = [
   ['an event that is lost after others were closed',  `delete from events e using event_closings c where c.object_id = e.object_id`,               [TOLD, RELAYED]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of the archive finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
-test('what the archive may not hold is refused: holds, and what resolves them', async () => {
+test('the archive refuses what it may not hold: holds, and what resolves them', async () => {
   const hold = `update transfers_archive set kind = 'pending' where ${ARCHIVED}`;
   expect(keeping.setting.server.sql.unsafe(hold).execute()).rejects.toThrow('without_holds');
 });

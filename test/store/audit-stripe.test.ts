@@ -49,7 +49,7 @@ const OBJECTS = 'one object of Stripe is one charge or one refund';
 const PAID = `(select id from payments where status = 'succeeded')`;
 const REFUNDED = `(select id from payments where status = 'partially_refunded')`;
 
-test('sound books have no findings', async () => {
+test('the audit finds nothing in sound Stripe records', async () => {
   expect(await audit(server.sql)).toEqual([]);
 });
 
@@ -74,6 +74,6 @@ const DAMAGE: [string, string, string[]][] = [
   ['a refund that was made twice',             `insert into stripe_refunds select 'stray', charge_key, amount, stripe_id, null, created_at from stripe_refunds`,  [REFUNDS, OBJECTS]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of Stripe records finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });

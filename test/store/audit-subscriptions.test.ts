@@ -48,7 +48,7 @@ afterAll(async () => {
   await club.close();
 });
 
-test('sound books have no findings', async () => {
+test('the audit finds nothing in sound subscriptions', async () => {
   expect(await audit(club.shop.server.sql)).toEqual([]);
 });
 
@@ -114,10 +114,10 @@ const DAMAGE: [string, () => string, string[]][] = [
   ['a subscription that forgot an event',         () => `update subscriptions set sequence = sequence - 1 where ${idOf('good')}`,           [STATE]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of subscriptions finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement())).toEqual(found.toSorted());
 });
 
-test('the books are sound again', async () => {
+test('the audit finds nothing in subscriptions once the damage is undone', async () => {
   expect(await audit(club.shop.server.sql)).toEqual([]);
 });

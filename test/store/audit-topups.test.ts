@@ -69,6 +69,6 @@ const DAMAGE: [string, () => string, string[]][] = [
   ['one that is made too late',                 () => `update alarms set due_at = due_at + interval '1 second' where actor_id = '${waiting.customer}'`, [RINGS]],
 ];
 
-test.each(DAMAGE)('%s', async (_name, damage, checks) => {
+test.each(DAMAGE)('the audit of auto top-ups finds %s', async (_name, damage, checks) => {
   expect(await foundAfter(damage())).toEqual(checks);
 });

@@ -68,14 +68,14 @@ async function costs(samples: readonly Case[], line: string): Promise<readonly b
 
 const samples = fc.sample(cases, { seed: SEED, numRuns: 2000 });
 
-test(seeded('a span costs the same, to the last decimal'), async () => {
+test(seeded('SQL and the ledger cost a span of usage the same, to the last decimal'), async () => {
   const found = await costs(samples, 'cost');
   for (const [index, { price, quantity, scale }] of samples.entries()) {
     expect(found[index]).toBe(rate(price, quantity, scale).amount);
   }
 });
 
-test(seeded('a line is rounded the same'), async () => {
+test(seeded('SQL and the ledger round a line of usage the same'), async () => {
   const found = await costs(samples, 'least(div(2 * (3 * cost) + coin, 2 * coin), most)');
   for (const [index, { price, quantity, scale }] of samples.entries()) {
     const { amount } = rateAll(price, [quantity, quantity, quantity], scale);

@@ -64,7 +64,7 @@ afterAll(async () => {
   await sales.club.close();
 });
 
-test('sound books have no findings', async () => {
+test('the audit finds nothing in sound usage billing', async () => {
   expect(await audit(sales.club.shop.server.sql)).toEqual([]);
 });
 
@@ -169,10 +169,10 @@ const DAMAGE: [string, () => string, string[]][] = [
       from invoices i join subscriptions s on s.id = i.subscription_id where i.${invoice('ended')}; delete from invoices where ${invoice('ended')}`, [STATE, PAID, NUMBERS]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of usage billing finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement())).toEqual(found.toSorted());
 });
 
-test('the books are sound again', async () => {
+test('the audit finds nothing in usage billing once the damage is undone', async () => {
   expect(await audit(sales.club.shop.server.sql)).toEqual([]);
 });

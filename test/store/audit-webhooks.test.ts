@@ -42,7 +42,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-test('sound books have no findings, with deliveries in every state', async () => {
+test('the audit finds nothing in sound webhooks, with deliveries in every state', async () => {
   expect(await audit(bed.server.sql)).toEqual([]);
   const states = await bed.server.sql`
     select status, count(*)::int from deliveries group by status order by status`;
@@ -101,10 +101,10 @@ const DAMAGE: [what: string, statement: string, found: string[]][] = [
   ['delivered, and never settled',               `update deliveries set settled_at = null where id = ${ONE}`,                    [ATTEMPTS]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit of webhooks finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });
 
-test('the books are sound again', async () => {
+test('the audit finds nothing in webhooks once the damage is undone', async () => {
   expect(await audit(bed.server.sql)).toEqual([]);
 });

@@ -46,7 +46,7 @@ async function hold(customer: string): Promise<void> {
   expect((await setting.post('/reservations', body)).status).toBe(201);
 }
 
-test('a sound database has no findings', async () => {
+test('the audit finds nothing in a sound database', async () => {
   expect(await audit(setting.server.sql)).toEqual([]);
 });
 
@@ -109,6 +109,6 @@ const DAMAGE: [string, string, string[]][] = [
   ['a state that says more than was told',       `update customer_meters set sequence = sequence + 1 where ${one('customer_meters', 'true')}`,                 [TOLD]],
 ];
 
-test.each(DAMAGE)('%s', async (_what, statement, found) => {
+test.each(DAMAGE)('the audit finds %s', async (_what, statement, found) => {
   expect(await books.foundAfter(statement)).toEqual(found.toSorted());
 });

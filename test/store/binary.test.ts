@@ -33,16 +33,19 @@ test.each<[ArrayType, string, fc.Arbitrary<Cell>]>([
   ['boolean', 'boolean', fc.constant('t')],
   ['reason', 'text', text],
   ['transfer_kind', 'text', text],
-])(seeded('%s'), async (type, name, of) => {
-  const samples = fc.sample(fc.array(fc.option(of), { maxLength: 40 }), { seed: 7, numRuns: 40 });
-  for (const cells of samples) {
-    const texts = cells.map((cell) => (cell === null ? null : String(cell)));
-    const expected = type === 'boolean' ? texts.map((one) => one && 'true') : texts;
-    expect(await read(type, name, cells)).toEqual(expected);
-  }
-});
+])(
+  seeded('a binary array of %s comes back from PostgreSQL as it was sent'),
+  async (type, name, of) => {
+    const samples = fc.sample(fc.array(fc.option(of), { maxLength: 40 }), { seed: 7, numRuns: 40 });
+    for (const cells of samples) {
+      const texts = cells.map((cell) => (cell === null ? null : String(cell)));
+      const expected = type === 'boolean' ? texts.map((one) => one && 'true') : texts;
+      expect(await read(type, name, cells)).toEqual(expected);
+    }
+  },
+);
 
-test('a document, with quotes, backslashes and letters of many bytes', async () => {
+test('a binary JSON document comes back with quotes, backslashes and multi-byte letters', async () => {
   const documents = [{ a: '"\\' }, { b: 'ü€😀', c: [1, null] }, {}];
   const values = await read('jsonb', 'jsonb', [
     ...documents.map((one) => JSON.stringify(one)),
@@ -63,11 +66,11 @@ test.each<[ArrayType, Cell]>([
   ['bigint', -(2n ** 63n) - 1n],
   ['bigint', 0.5],
   ['smallint', 32_768],
-])('no %s: %s', (type, cell) => {
+])('a binary array refuses what is no %s: %s', (type, cell) => {
   expect(() => binaryArray(type, [cell])).toThrow(RangeError);
 });
 
-test('a flush with a value that cannot be sent is rejected, and nothing of it was sent', async () => {
+test('a flush with a value that cannot be encoded is rejected, and nothing of it was sent', async () => {
   const wrong = { ...NO_ROWS, transfers: [transfer({ amount: 2n ** 63n }), transfer({})] };
   expect((await bed.storage.flush(wrong, bed.fence)).kind).toBe('rejected');
   const right = { ...NO_ROWS, transfers: [transfer({})] };
@@ -95,7 +98,7 @@ function shown(type: ValueType, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-test('rows of every type, and none', async () => {
+test('a flush takes rows of every type, and none', async () => {
   const attributes = TYPES.map((type) => `${type}_value ${VALUES[type][0]}`);
   await bed.sql.unsafe(`create type binary_row as (${attributes.join(', ')})`);
   const columns = Object.fromEntries(

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const LATE = /^the database gave no answer in \d+ ms$/;
 
-test('one look that is late gives up nothing, a second one every connection that reads', async () => {
+test('one late health check keeps every connection, a second one gives up all that read', async () => {
   proxy.silence();
   const load = failure(storage.loadCustomers([ids.next()]));
   expect(await failure(storage.survey())).toMatch(LATE);
@@ -52,7 +52,7 @@ test('one look that is late gives up nothing, a second one every connection that
   expect(await storage.loadCustomers([ids.next()])).toEqual([]);
 });
 
-test('two that are late with an answer between them give up nothing', async () => {
+test('two late health checks with an answer between them give up no connection', async () => {
   for (let round = 0; round < 2; round += 1) {
     proxy.freeze();
     const load = storage.loadCustomers([ids.next()]);

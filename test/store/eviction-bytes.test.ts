@@ -24,7 +24,7 @@ const enrich = (customer: string) =>
 
 const stat = (name: string): number => setting.server.ledger.stats[name] ?? 0;
 
-test('what one customer gains pushes others out, and what was pushed out is right again', async () => {
+test('a customer that grows evicts others from the cache, and what was evicted is right again', async () => {
   for (const customer of customers) await setting.check(customer, 'api');
   const before = stat('evicted');
   const [rich = '', ...others] = customers;
@@ -41,7 +41,7 @@ test('what one customer gains pushes others out, and what was pushed out is righ
   }
 });
 
-test('an empty cache has no bytes', () => {
+test('an empty cache has a size of 0 bytes', () => {
   setting.server.ledger.forgetAll();
   expect([stat('actors'), stat('actorBytes')]).toEqual([0, 0]);
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => setting.stop());
 
-test('what is in memory does not grow past its bound, and what was dropped is right again', async () => {
+test('the cache stays within its bound, and what was evicted is right again', async () => {
   setting.server.ledger.forgetAll();
   for (let round = 1; round <= 3; round += 1) {
     for (const customer of customers) {
@@ -35,7 +35,7 @@ test('what is in memory does not grow past its bound, and what was dropped is ri
   expect(setting.server.ledger.stats['evicted']).toBeGreaterThanOrEqual(2 * CUSTOMERS);
 });
 
-test('a storm of keyed, late, unique and named calls over all of them: nothing is refused, all is counted', async () => {
+test('keyed, late, unique and named calls under eviction: nothing is refused, all is counted', async () => {
   const before = await Promise.all(customers.map((id) => setting.consumed(id, 'api')));
   const start = Date.now();
   const replies = await times(CUSTOMERS * 20, async (index) => {
@@ -66,7 +66,7 @@ test('a storm of keyed, late, unique and named calls over all of them: nothing i
   expect(setting.server.ledger.stats['actors']).toBeLessThanOrEqual(ACTORS_SEEN_MAX);
 });
 
-test('one key over and over while its customer is pushed out: one event', async () => {
+test('one key over and over while its customer is evicted is one event', async () => {
   const [customer, ...others] = customers as [string, ...string[]];
   const before = (await setting.consumed(customer, 'api')).reduce((a, b) => a + b, 0);
   const replies = await times(300, async (index) => {
@@ -80,7 +80,7 @@ test('one key over and over while its customer is pushed out: one event', async 
   expect(consumed.reduce((a, b) => a + b, 0)).toBe(before + 1);
 });
 
-test('grants that are given and voided while their customers are pushed out', async () => {
+test('grants given and voided while their customers are evicted are right', async () => {
   const replies = await times(CUSTOMERS * 4, async (index) => {
     const customer = customers[index % CUSTOMERS]!;
     const body = { feature_key: 'api', amount: 1, idempotency_key: `pushed ${index % 120}` };
@@ -94,7 +94,7 @@ test('grants that are given and voided while their customers are pushed out', as
   }
 });
 
-test('reservations that are made, extended and resolved while their customers are pushed out', async () => {
+test('reservations made, extended and resolved while their customers are evicted are right', async () => {
   const before = await Promise.all(customers.map((id) => setting.consumed(id, 'api')));
   const limited = await times(CUSTOMERS, () => setting.customer());
   await times(CUSTOMERS, (index) => setting.grant(limited[index]!, 'api', { amount: 10 }));

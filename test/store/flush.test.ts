@@ -62,7 +62,7 @@ const FENCES: [string, (fence: Fence) => Partial<Fence>][] = [
   ['another node',      ({ node }) => ({ node: node + 1 })],
 ];
 
-test.each(FENCES)('%s is fenced, with rare rows and without', async (_what, wrong) => {
+test.each(FENCES)('a flush by %s is fenced, with rare rows and without', async (_what, wrong) => {
   await accounts();
   const before = await written();
   const rows = { transfers: [transfer({})] };
@@ -78,7 +78,7 @@ const IMPOSSIBLE: [string, Partial<Fence>][] = [
   ['an epoch of zero',     { epoch: 0n }],
 ];
 
-test.each(IMPOSSIBLE)('nothing is written under %s, whoever wrote it', async (_what, wrong) => {
+test.each(IMPOSSIBLE)('a flush writes nothing under %s, whoever wrote it', async (_what, wrong) => {
   const { node, epoch, seq } = { ...bed.fence, ...wrong };
   await bed.sql`update nodes set epoch = ${String(epoch)}::bigint, seq = ${String(seq)}::bigint where id = ${node}`;
   const before = await written();
@@ -89,7 +89,7 @@ test.each(IMPOSSIBLE)('nothing is written under %s, whoever wrote it', async (_w
   expect(await flush({})).toBe('committed');
 });
 
-test('an empty flush moves the number and the lease', async () => {
+test('an empty flush advances the number and the lease', async () => {
   const before = bed.fence.seq;
   expect(await flush({})).toBe('committed');
   const [row] = await bed.sql`select seq, expires_at > now() as alive from nodes`;
@@ -137,7 +137,7 @@ const REFUSED: [string, (on: Accounts) => Partial<FlushRows>, string][] = [
   ['a member that was counted',             ({ plain }) => ({ members: [1, 2].map(() => ({ slot: SLOT, accountId: plain, member: 5n })) }),           'rejected: members_pkey'],
 ];
 
-test.each(REFUSED)('%s is refused, and what came with it', async (_what, rows, outcome) => {
+test.each(REFUSED)('a flush with %s is refused whole', async (_what, rows, outcome) => {
   const on = await accounts();
   const before = await written();
   const { transfers = [], ...rest } = rows(on);
@@ -147,7 +147,7 @@ test.each(REFUSED)('%s is refused, and what came with it', async (_what, rows, o
   expect(await flush({ transfers: [transfer({})] })).toBe('committed');
 });
 
-test('usage past the limit is taken where no ceiling is asserted, and guarded usage up to the last unit', async () => {
+test('a flush takes usage past the limit without an asserted ceiling, and guarded usage up to the last unit', async () => {
   const transfers = [
     transfer({ usage: USAGE }),
     transfer({ usage: { ...USAGE, guarded: true, consumedAfter: 10n } }),
@@ -156,13 +156,13 @@ test('usage past the limit is taken where no ceiling is asserted, and guarded us
   expect(await flush({ transfers })).toBe('committed');
 });
 
-test('up to the ceiling is taken', async () => {
+test('a flush takes usage up to the ceiling', async () => {
   const { capped } = await accounts();
   const touched = [change(capped, { believed: [4n, 10n], debits: 2n, held: 4n, aggregate: 6n })];
   expect(await flush({ touched })).toBe('committed');
 });
 
-test('an id that was used is a duplicate, in the same flush too', async () => {
+test('an event id used before is a duplicate in a flush, in the same one too', async () => {
   const used = transfer({});
   expect(await flush({ transfers: [used] })).toBe('committed');
   const before = await written();
@@ -173,7 +173,7 @@ test('an id that was used is a duplicate, in the same flush too', async () => {
   expect(await written()).toEqual(before);
 });
 
-test('of usage that was told, the id is a duplicate; once it is in the archive, it is told again', async () => {
+test('an event id of announced usage is a duplicate; once archived, it is announced again', async () => {
   const used = transfer({});
   const tell = (): FlushRows['events'] => {
     const row = eventOf(used.id, 1n);
@@ -197,7 +197,7 @@ const RESOLUTIONS: [string, 'post' | 'void', 'post' | 'void'][] = [
 ];
 
 test.each(RESOLUTIONS)(
-  'a hold that is %s is refused, at once too',
+  'a flush refuses a hold that is %s, at once too',
   async (_what, first, second) => {
     const held = transfer({ kind: 'pending', amount: 5n });
     expect(await flush({ transfers: [held] })).toBe('committed');
@@ -210,7 +210,7 @@ test.each(RESOLUTIONS)(
   },
 );
 
-test("the node's own accounts may be opened again: each start of a process does", async () => {
+test("a flush may open the node's own accounts again, as each start of a process does", async () => {
   const id = ids.next();
   for (const debits of [3n, 4n]) {
     expect(await flush({ opened: [opening(id, { kind: 'usage', debits })] })).toBe('committed');
@@ -219,7 +219,7 @@ test("the node's own accounts may be opened again: each start of a process does"
   expect(row).toEqual({ debits_posted: 7n });
 });
 
-test('what was lost is recovered: the epoch rises, the number says whether the flush landed', async () => {
+test('a lost seat is recovered: the epoch rises, and its number says whether the flush landed', async () => {
   const stale = bed.fence;
   expect(await flush({ transfers: [transfer({})] })).toBe('committed');
   const recovered = await bed.storage.recover(stale);
@@ -231,7 +231,7 @@ test('what was lost is recovered: the epoch rises, the number says whether the f
 });
 
 test.each([0, 1])(
-  'a database that lacks what it acknowledged says so, %d epochs later',
+  'a database that lacks an acknowledged flush says so, %d epochs later',
   async (later) => {
     expect(await flush({})).toBe('committed');
     const { node, epoch, seq } = bed.fence;
@@ -243,7 +243,7 @@ test.each([0, 1])(
   },
 );
 
-test('a seat that is held is not given away, one that was let go is', async () => {
+test('a seat that is held is not given away, one that was released is', async () => {
   expect(await bed.storage.claim()).toBeNull();
   await bed.storage.release({ ...bed.fence, epoch: bed.fence.epoch - 1n });
   expect(await bed.storage.claim()).toBeNull();

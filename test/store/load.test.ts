@@ -90,7 +90,7 @@ const LIVES: [string, Step[]][] = [
   ['one of a period that is over', [grant('sum', () => ({ ...ROLLS, reset_interval: 'hour' })), reserve(5, { expires_in: 86_400 }), days(0.25), track('sum')]],
 ];
 
-test.each(LIVES)('%s', async (_what, steps) => {
+test.each(LIVES)('a loaded customer is as it was written: %s', async (_what, steps) => {
   const customer = await setting.customer();
   for (const step of steps) await step(customer);
   const before = await statesOf(customer);
@@ -104,7 +104,7 @@ test.each(LIVES)('%s', async (_what, steps) => {
   }
 });
 
-test('a reservation of a period that is over is committed and released after it', async () => {
+test('a loaded reservation of an ended period is committed and released after it', async () => {
   const customer = await setting.customer();
   await setting.grant(customer, 'sum', { ...ROLLS, reset_interval: 'hour' });
   const open: string[] = [];
@@ -125,7 +125,7 @@ test('a reservation of a period that is over is committed and released after it'
   expect(await setting.consumed(customer, 'sum')).toEqual([1, 0]);
 });
 
-test('a pool pays in its own past for what a member is let go of in its past', async () => {
+test('a loaded credit pool gets back what a member releases in its past', async () => {
   await setting.meter('tokens', { value_property: 'value' });
   const credit_costs = [{ feature_key: 'tokens', cost: '2' }];
   await setting.meter('credits', { aggregation: 'sum', credit_costs });
@@ -146,7 +146,7 @@ test('a pool pays in its own past for what a member is let go of in its past', a
   expect(await setting.consumed(customer, 'credits')).toEqual([12, 0]);
 });
 
-test('a pool pays in its own past for what was held of a member whose period began then', async () => {
+test('a loaded credit pool pays in its past for a hold of a member whose period began then', async () => {
   const credit_costs = [{ feature_key: 'minutes', cost: '2' }];
   await setting.meter('minutes');
   await setting.meter('coins', { aggregation: 'sum', credit_costs });
@@ -165,7 +165,7 @@ test('a pool pays in its own past for what was held of a member whose period beg
   expect(await setting.consumed(customer, 'coins')).toEqual([6, 0]);
 });
 
-test('a unique value is still counted after it', async () => {
+test('a unique value is still known after a load', async () => {
   const customer = await setting.customer();
   await setting.track(customer, 'unique', user('a'));
   setting.server.ledger.forget(customer);
@@ -173,7 +173,7 @@ test('a unique value is still counted after it', async () => {
   expect(await setting.consumed(customer, 'unique')).toEqual([1]);
 });
 
-test('a key is still known after it', async () => {
+test('a key is still known after a load', async () => {
   const customer = await setting.customer();
   const fields = { idempotency_key: `kept ${customer}` };
   const first = await setting.track(customer, 'sum', fields);

@@ -51,7 +51,7 @@ async function versions(): Promise<bigint> {
   return must(row, 'a version').newest;
 }
 
-test('a server that writes events and then their deliveries waits for no lock', async () => {
+test('during a migration a server that writes events and then deliveries waits for no lock', async () => {
   let migrating: Promise<void> | undefined;
   await sql.begin(async (writer) => {
     await writer`lock table events in row exclusive mode`;
@@ -64,7 +64,7 @@ test('a server that writes events and then their deliveries waits for no lock', 
   expect(await versions()).toBe(NEWEST);
 });
 
-test('during a long read, others continue', async () => {
+test('during a migration that waits for a long read, other statements continue', async () => {
   let migrating: Promise<void> | undefined;
   await sql.begin(async (reader) => {
     await reader`select from events limit 1`;
@@ -79,7 +79,7 @@ test('during a long read, others continue', async () => {
   await replayed();
 });
 
-test('what was applied says so, or was not applied', async () => {
+test('a migration that was interrupted is recorded as applied, or was not applied', async () => {
   for (const version of VERSIONS.filter((one) => one >= VERSION)) {
     await sql.unsafe(`
       alter table schema_migrations drop constraint if exists not_this_one;
@@ -93,7 +93,7 @@ test('what was applied says so, or was not applied', async () => {
   expect(await versions()).toBe(NEWEST);
 });
 
-test('what is no transaction may be killed after each of its statements', async () => {
+test('a migration that is no transaction may be killed after each of its statements', async () => {
   for (const version of VERSIONS.filter((one) => one >= VERSION)) {
     const script = scriptOf(version);
     if (!script.startsWith('-- Outside a transaction:')) continue;

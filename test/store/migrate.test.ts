@@ -23,11 +23,11 @@ async function failure(): Promise<string> {
   );
 }
 
-test('the one that is there is left as it is', async () => {
+test('migrating a current database leaves it as it is', async () => {
   expect(await failure()).toBe('');
 });
 
-test('a file that changed after it was applied', async () => {
+test('a migration file that changed after it was applied is refused', async () => {
   const [applied] = await sql`select md5 from schema_migrations where version = 5`;
   await sql`update schema_migrations set md5 = 'another' where version = 5`;
   expect(await failure()).toStartWith(
@@ -36,7 +36,7 @@ test('a file that changed after it was applied', async () => {
   await sql`update schema_migrations set md5 = ${applied!['md5'] as string} where version = 5`;
 });
 
-test('a migration that PostgreSQL refuses', async () => {
+test('a migration that PostgreSQL refuses stops the start', async () => {
   // It adds columns, which are there already.
   const undone = await sql<{ version: bigint; md5: string; name: string }[]>`
     delete from schema_migrations where version >= 45 returning version, md5, name`;

@@ -59,7 +59,7 @@ async function slotsOf(node: number): Promise<number> {
   return (await sql`select from slots where node = ${node}`).length;
 }
 
-test('the first has everything, each that joins a seat of its own', async () => {
+test('the first node has every slot, and each that joins has a seat of its own', async () => {
   await empty();
   const [a, b] = [await join('a:1'), await join('b:1')];
   expect([a.fence.node, b.fence.node]).toEqual([1, 2]);
@@ -82,7 +82,7 @@ test.each([
   [null, 'b:1'],
   ['a:1', null],
   ['a:1', 'a:1'],
-] as const)('beside %p nobody at %p joins', async (first, second) => {
+] as const)('beside a node at %p no node at %p joins', async (first, second) => {
   await empty();
   const { storage, fence } = await join(first);
   expect(await open(second).claim()).toBeNull();
@@ -98,7 +98,7 @@ test('of two nodes without an address that start at once, one joins', async () =
   }
 });
 
-test('nodes that come at once have different seats', async () => {
+test('nodes that join at once have different seats', async () => {
   await empty();
   const claims = await Promise.all(['a:1', 'b:1', 'c:1', 'd:1'].map((name) => open(name).claim()));
   expect(new Set(claims.map((fence) => fence?.node))).toEqual(new Set([1, 2, 3, 4]));
@@ -125,7 +125,7 @@ test('slots are handed over with a flush, to a live node that stays', async () =
   expect((await owner.storage.survey()).owners[0]).toBe(lives!.fence.node);
 });
 
-test('the dead are taken over once, and write nothing any more', async () => {
+test('dead nodes are taken over once, and write nothing any more', async () => {
   await empty();
   const [a, b, c] = [await join('a:1'), await join('b:1'), await join('c:1')];
   const to = [...Array.from({ length: 1024 }).keys()].map((slot) => ({
@@ -160,7 +160,7 @@ test('a frozen node that locks its seat row does not delay the takeover', async 
   expect(held`commit`).rejects.toThrow();
 });
 
-test('a seat that was let go is taken again, with what it still had', async () => {
+test('a seat that was released is claimed again, with what it still had', async () => {
   await empty();
   const a = await join('a:1');
   await a.storage.leave(a.fence);
@@ -171,7 +171,7 @@ test('a seat that was let go is taken again, with what it still had', async () =
   expect((await b.storage.survey()).nodes[0]).toMatchObject({ leaving: false, address: 'b:1' });
 });
 
-test('a seat ahead of the database cannot be claimed, and no node joins, until an operator accepts the loss', async () => {
+test('a seat ahead of the database blocks every node until an operator accepts the loss', async () => {
   await empty();
   const [a, b] = [await join('a:1'), await join('b:1')];
   const written = { ...a.fence, seq: a.fence.seq + 1n };
@@ -190,7 +190,7 @@ test('a seat ahead of the database cannot be claimed, and no node joins, until a
   expect(await open('c:1').claim()).toMatchObject({ node: a.fence.node });
 });
 
-test('a node continues in a seat whose former holder is behind: it lacks nothing of its own', async () => {
+test('a node continues in a seat whose former holder is behind, as it lacks nothing of its own', async () => {
   await empty();
   const gone = await join('a:1');
   await expire(gone.fence.node);

@@ -241,7 +241,7 @@ const LIVES: [string, Step[]][] = [
   ['restarted',                            [start({ rollover: ROLLS }), suspend('paused'), days(50), restart, use(2n)]],
 ];
 
-test.each(LIVES)('%s', async (_what, steps) => {
+test.each(LIVES)('a plan is written and read back: %s', async (_what, steps) => {
   const written = await Written.open();
   for (const step of steps) {
     await step(written);
@@ -255,7 +255,7 @@ test.each(LIVES)('%s', async (_what, steps) => {
   expect(breakdown(await written.stored())).toEqual(breakdown(written.state));
 });
 
-test('the books close', async () => {
+test('the audit finds nothing after the plans were written', async () => {
   // These plans belong to subscriptions that do not exist, and bill nothing.
   const ofSubscriptions = [
     'allowances are as their subscription is',

@@ -29,7 +29,7 @@ const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp]
 const WORLDS = 100;
 
 test.each(FAULTS)(
-  'a fault that is planted: %s',
+  'the checks of the relay notice a planted fault: %s',
   async (_what, of, from, to, said) => {
     const plant = async (sql: Sql) => {
       const [row] = await sql<{ source: string }[]>`

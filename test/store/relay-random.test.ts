@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { withSeed } from '../support/random.ts';
 import { faultsOf } from './relay-world.ts';
 
-test('at random, with two relays that lose their connections', async () => {
+test('two relays that lose their connections at random pass each event once, in order', async () => {
   await withSeed(async (random) => {
     expect(await faultsOf(random, async () => undefined)).toEqual([]);
   });

@@ -57,37 +57,40 @@ const PARTS = [
 ];
 const GATE = 99;
 
-test.each(PARTS)('killed %s: another one does all of it, once', async (part) => {
-  const { sql, databaseUrl } = server;
-  const { id } = await endpointOf(server);
-  await write(3);
-  await sql.unsafe(`
+test.each(PARTS)(
+  'when a relay is killed %s another one does all of its work, once',
+  async (part) => {
+    const { sql, databaseUrl } = server;
+    const { id } = await endpointOf(server);
+    await write(3);
+    await sql.unsafe(`
     create or replace function wait_at_gate() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$;
     create trigger gate ${part} for each statement execute function wait_at_gate()`);
-  const gate = await sql.reserve();
-  await gate`select pg_advisory_lock(${GATE})`;
-  const relay = openPool(databaseUrl, { max: 1, applicationName: 'to be killed' });
-  const step = passEvents(relay).catch(String);
-  const stopped = () => sql<{ pid: number }[]>`
+    const gate = await sql.reserve();
+    await gate`select pg_advisory_lock(${GATE})`;
+    const relay = openPool(databaseUrl, { max: 1, applicationName: 'to be killed' });
+    const step = passEvents(relay).catch(String);
+    const stopped = () => sql<{ pid: number }[]>`
     select pid from pg_stat_activity where application_name = 'to be killed' and wait_event = 'advisory'`;
-  await until('it is half way', async () => (await stopped()).length === 1);
-  // A step in progress has no effect yet, and a second relay leaves it to the first.
-  expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([3, 0]);
-  expect(await passEvents(sql)).toBeNull();
-  const [{ pid } = { pid: 0 }] = await stopped();
-  await sql`select pg_terminate_backend(${pid})`;
-  expect(await step).toContain('CONNECTION_CLOSED');
-  await gate`select pg_advisory_unlock(${GATE})`;
-  gate.release();
-  await sql.unsafe(`drop trigger gate on ${part.split(' ').at(-1)!}`);
-  await until('its locks are gone', async () => (await passEvents(sql)) !== null);
-  await relayAll(sql);
-  expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([0, 3]);
-  await relay.end({ timeout: 1 });
-});
+    await until('it is half way', async () => (await stopped()).length === 1);
+    // A step in progress has no effect yet, and a second relay leaves it to the first.
+    expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([3, 0]);
+    expect(await passEvents(sql)).toBeNull();
+    const [{ pid } = { pid: 0 }] = await stopped();
+    await sql`select pg_terminate_backend(${pid})`;
+    expect(await step).toContain('CONNECTION_CLOSED');
+    await gate`select pg_advisory_unlock(${GATE})`;
+    gate.release();
+    await sql.unsafe(`drop trigger gate on ${part.split(' ').at(-1)!}`);
+    await until('its locks are gone', async () => (await passEvents(sql)) !== null);
+    await relayAll(sql);
+    expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([0, 3]);
+    await relay.end({ timeout: 1 });
+  },
+);
 
-test('organisations take turns: one event of another does not wait for a backlog', async () => {
+test("the relay serves organisations in turn: a backlog of one does not delay another's event", async () => {
   const { organisation, other, sql } = server;
   const { testKey: theirs } = other;
   await endpointOf(server);
@@ -107,7 +110,7 @@ test('organisations take turns: one event of another does not wait for a backlog
   }
 });
 
-test('a step is as large as its rows may be', async () => {
+test('a step of the relay is as large as its row limit allows', async () => {
   const { sql, organisation } = server;
   const endpoints = [await endpointOf(server), await endpointOf(server), await endpointOf(server)];
   await writeMany(organisation.id, 300);
@@ -118,7 +121,7 @@ test('a step is as large as its rows may be', async () => {
   for (const { id } of endpoints) expect(await deliveriesOf(server, id)).toHaveLength(300);
 });
 
-test('an event that cannot be read keeps no other from being passed', async () => {
+test('an event that the relay cannot read blocks no other', async () => {
   const { sql, organisation, other } = server;
   const read = 'SELECT e.mode, e.type FROM events e';
   const [step] = await sql<{ source: string }[]>`
@@ -136,7 +139,7 @@ test('an event that cannot be read keeps no other from being passed', async () =
   expect(await deliveriesOf(server, id)).toHaveLength(3);
 });
 
-test('an event that cannot be passed is set aside, the others go on, and it is queued again', async () => {
+test('an event that the relay cannot pass is set aside, the others go on, and it can be queued again', async () => {
   const { sql } = server;
   const { id } = await endpointOf(server);
   await write(2);
@@ -169,7 +172,7 @@ test('an event that cannot be passed is set aside, the others go on, and it is q
   expect(await deliveriesOf(server, late.id)).toHaveLength(0);
 });
 
-test('what is not the fault of an event sets none aside', async () => {
+test("the relay sets no event aside for a failure that is not the event's", async () => {
   const { sql } = server;
   await write(2);
   await sql.unsafe(`
@@ -182,7 +185,7 @@ test('what is not the fault of an event sets none aside', async () => {
   await relayAll(sql);
 });
 
-test('how many wait, and for how long, is there to be watched', async () => {
+test('the relay reports how many events wait, and for how long', async () => {
   await write(2);
   await server.sql`update event_queue set written_at = written_at - interval '5 minutes'`;
   const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
@@ -195,7 +198,7 @@ test('how many wait, and for how long, is there to be watched', async () => {
   expect(await metrics()).toContain('tollhouse_events_waiting_oldest_seconds 0\n');
 });
 
-test('where the test clock stands is not compared with any other clock', async () => {
+test('the relay compares the test clock with no other clock', async () => {
   await endpointOf(server, { event_types: ['*'] });
   const to = new Date(Date.now() + 400 * 86_400_000).toISOString();
   const { status } = await server.call('POST', '/test-clock', { body: { now: to } });

@@ -43,7 +43,7 @@ const draws = async (): Promise<[number, number]> => [
 ];
 const holds = () => keeping.count('reservations where member_account_id is not null');
 
-test('draws and resolved holds go, what is open stays, and the audit closes at each step', async () => {
+test('retention moves draws and resolved holds, keeps open ones, and the audit finds nothing at each step', async () => {
   const { setting } = keeping;
   await setting.track(customer, 'tokens', { value: 150 });
   await setting.track(customer, 'tokens', { value: -10 });

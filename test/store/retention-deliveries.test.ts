@@ -56,7 +56,7 @@ const states = async () => {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 };
 
-test('within the window everything stays', async () => {
+test('retention keeps every delivery within the window', async () => {
   const before = await states();
   expect(before).toEqual({ delivered: 5, held: 3, pending: 2 });
   const rows = await sweepAt(Date.now() + 89 * DAY_MS);
@@ -64,7 +64,7 @@ test('within the window everything stays', async () => {
   expect(await states()).toEqual(before);
 });
 
-test('while an event is replayed it does not go, and what it is owed by then keeps it for longer', async () => {
+test('retention keeps an event while it is replayed, and its new deliveries keep it longer', async () => {
   const { sql, organisation } = bed.server;
   const options = {
     endpointId: wellId,
@@ -83,7 +83,7 @@ test('while an event is replayed it does not go, and what it is owed by then kee
   expect(await states()).toEqual({ pending: 3 });
 });
 
-test('after it what is pending stays, with its attempts and its event', async () => {
+test('retention keeps pending deliveries past the window, with their attempts and event', async () => {
   const rows = await sweepAt(Date.now() + 91 * DAY_MS);
   // The sample; no customer's event, and not the grant that is replayed.
   expect([rows['deliveries'], rows['events']]).toEqual([0, 1]);
@@ -94,7 +94,7 @@ test('after it what is pending stays, with its attempts and its event', async ()
   expect(await audit(bed.server.sql)).toEqual([]);
 });
 
-test('without the mark of what is kept, what went would be missed', async () => {
+test('without the mark of retention the audit would miss the deleted deliveries', async () => {
   await bed.server.sql`update retention set kind = 'elsewhere' where kind = 'deliveries'`;
   const findings = await audit(bed.server.sql);
   expect(findings.map(({ check }) => check)).toContain(
@@ -103,7 +103,7 @@ test('without the mark of what is kept, what went would be missed', async () => 
   await bed.server.sql`update retention set kind = 'deliveries' where kind = 'elsewhere'`;
 });
 
-test('an old event is replayed all the same', async () => {
+test('an old event can be replayed before retention deletes it', async () => {
   const since = new Date(Date.now() - DAY_MS).toISOString();
   const until = new Date(Date.now() + DAY_MS).toISOString();
   const { status, json } = await bed.server.call('POST', `/webhook-endpoints/${wellId}/replay`, {

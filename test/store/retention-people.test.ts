@@ -20,7 +20,7 @@ afterAll(() => keeping.stop());
 const daysAgo = (days: number | null) =>
   days === null ? null : new Date(Date.now() - days * DAY_MS);
 
-test('links, sessions and invitations go once they have ended so long ago', async () => {
+test('retention deletes links, sessions and invitations long after they have ended', async () => {
   const { server } = keeping.setting;
   const { sql, organisation } = server;
   const user = await aMember(server);

@@ -77,7 +77,7 @@ async function auditUntil(signal: AbortSignal): Promise<number> {
 }
 
 test(
-  'whatever is moved and dropped meanwhile, it closes',
+  'retention at random moments leaves the books sound, whatever is moved and dropped',
   () =>
     withSeed(async (random) => {
       const model = new Model();

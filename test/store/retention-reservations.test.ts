@@ -56,7 +56,7 @@ const used = async () => [
   await keeping.setting.consumed(customer, 'count'),
 ];
 
-test('what is resolved goes when its window is over, with all of its transfers', async () => {
+test('retention moves a resolved reservation after its window, with all of its transfers', async () => {
   await keeping.travel(START);
   await holder();
   const committed = await reserve('sum', 10, { idempotency_key: 'once' });
@@ -106,7 +106,7 @@ test('what is resolved goes when its window is over, with all of its transfers',
   expect(await used()).toEqual([[87], [5]]);
 });
 
-test('one that is open stays, however old its hold is', async () => {
+test('retention keeps an open reservation, however old its hold is', async () => {
   await keeping.travel(START + 300 * DAY_MS);
   await holder();
   const id = await reserve('sum', 9);
@@ -119,7 +119,7 @@ test('one that is open stays, however old its hold is', async () => {
   expect((await act(id, 'commit', { value: 2 })).status).toBe(200);
 });
 
-test('one that its alarm resolved long after its time goes when that is long ago, too', async () => {
+test('retention moves a reservation that its alarm resolved late, once that is long ago', async () => {
   await keeping.travel(START + 500 * DAY_MS);
   await holder();
   const id = await reserve('sum', 9, { expires_in: 60 });
@@ -131,7 +131,7 @@ test('one that its alarm resolved long after its time goes when that is long ago
   expect(await holds()).toEqual([0, 0]);
 });
 
-test('a commit comes at most 30 days after the expiry: before retention may let go of it', async () => {
+test('a reservation is committed at most 30 days after expiry, before retention may move it', async () => {
   await keeping.travel(START + 700 * DAY_MS);
   await holder();
   const [early, never] = [await reserve('sum', 9), await reserve('sum', 9)];
@@ -144,7 +144,7 @@ test('a commit comes at most 30 days after the expiry: before retention may let 
   expect((await act(early, 'commit', { value: 3 })).status).toBe(200);
 });
 
-test('a step that dies has done nothing, and is done the next time', async () => {
+test('a retention step that dies has done nothing, and is done the next time', async () => {
   const { sql } = keeping.setting.server;
   await keeping.travel(START + 800 * DAY_MS);
   await holder();
@@ -163,7 +163,7 @@ test('a step that dies has done nothing, and is done the next time', async () =>
   expect(await holds()).toEqual([0, 0]);
 });
 
-test('a dry run says what would go', async () => {
+test('a dry run of retention says which reservations would be moved', async () => {
   await keeping.travel(START + 1000 * DAY_MS);
   await holder();
   await act(await reserve('sum', 9), 'release');

@@ -25,7 +25,7 @@ async function customerWith(fields: object = {}, feature = 'api'): Promise<strin
   return customer;
 }
 
-test('a key counts once to the last minute of its window, and anew after it', async () => {
+test('retention keeps a key to the last minute of its window, and it counts anew after it', async () => {
   const { setting } = keeping;
   await keeping.travel(START);
   const customer = await customerWith();
@@ -53,7 +53,7 @@ test('a key counts once to the last minute of its window, and anew after it', as
   expect(must(await keeping.retain(), 'what went').rows['transfers']).toBe(2);
 });
 
-test('an event that has a time of its own never counts twice: by when its key is gone, it is refused', async () => {
+test('an event with a timestamp never counts twice: when its key is gone, it is refused', async () => {
   const { setting } = keeping;
   await keeping.travel(START);
   const customer = await customerWith();
@@ -76,7 +76,7 @@ test('an event that has a time of its own never counts twice: by when its key is
   expect(await send()).toEqual([400, undefined]);
 });
 
-test('late events and corrections count in an old period whose transfers are in the archive, or gone', async () => {
+test('late events and corrections count in an old period whose transfers are archived or dropped', async () => {
   const { setting } = keeping;
   await keeping.travel(START);
   const resets = {
@@ -121,7 +121,7 @@ test('late events and corrections count in an old period whose transfers are in 
   expect((await setting.consumed(users, 'users'))[0]).toBe(3);
 });
 
-test('a payment is refunded years later, and the key of a refund is good for ever', async () => {
+test("a payment is refunded years later, and a refund's key is kept for ever", async () => {
   const { server } = keeping.setting;
   await keeping.travel(START);
   const seller = { url: server.url, key: server.organisation.testKey };
@@ -146,7 +146,7 @@ test('a payment is refunded years later, and the key of a refund is good for eve
   expect([amount_refunded, status]).toEqual(['10.00', 'refunded']);
 });
 
-test('expired rows go: answers, usage events, unpaid checkouts, tokens; rows of money stay', async () => {
+test('retention deletes answers, usage events, unpaid checkouts and tokens, and keeps rows of money', async () => {
   const { setting } = keeping;
   const { server } = setting;
   await keeping.travel(START + 1000 * DAY_MS);
@@ -189,7 +189,7 @@ test('expired rows go: answers, usage events, unpaid checkouts, tokens; rows of 
   expect(told[0].data.sequence).toBe(3);
 });
 
-test('a dry run says what would go, and leaves everything', async () => {
+test('a dry run of retention says what would be deleted, and deletes nothing', async () => {
   await keeping.travel(START + 1200 * DAY_MS);
   const customer = await customerWith();
   await times(5, () => keeping.setting.track(customer, 'api'));
@@ -205,13 +205,13 @@ test('a dry run says what would go, and leaves everything', async () => {
   expect(must(await keeping.retain({ usageMonths: 1 }), 'months').closed).toEqual(months);
 });
 
-test('of two at once one leaves it to the other', async () => {
+test('of two retention runs at once one leaves the work to the other', async () => {
   const done = await times(4, () => keeping.retain());
   expect(done.filter((one) => one !== null)).toHaveLength(1);
   expect(await keeping.retain()).not.toBeNull();
 });
 
-test('a month that is being read is not dropped, and goes the next time', async () => {
+test('retention does not drop a month that is being read, and drops it the next time', async () => {
   await keeping.travel(START + 1500 * DAY_MS);
   const customer = await customerWith();
   await keeping.setting.track(customer, 'api');
@@ -227,7 +227,7 @@ test('a month that is being read is not dropped, and goes the next time', async 
   expect([next.busy, next.closed.length > 0]).toEqual([false, true]);
 }, 60_000);
 
-test('members counted in the current period are known, whatever end the calendar once gave it', async () => {
+test('members counted in the current period are known after retention, whatever end it once had', async () => {
   const { setting } = keeping;
   await keeping.travel(START + 1800 * DAY_MS);
   const customer = await customerWith({ reset_interval: 'year' }, 'users');
@@ -243,7 +243,7 @@ test('members counted in the current period are known, whatever end the calendar
   expect((await seen('b')).json.consumed).toBe(2);
 });
 
-test('what is written while a month is made for the rest, of a month that has none, waits for the next time', async () => {
+test('retention moves a month written to meanwhile without its new rows, which wait for the next run', async () => {
   const { sql } = keeping.setting.server;
   await keeping.travel(START + 1900 * DAY_MS);
   await keeping.setting.track(await customerWith(), 'api', {

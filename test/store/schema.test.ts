@@ -53,14 +53,14 @@ async function versions(): Promise<unknown[]> {
     : [...(await sql`select version from schema_migrations order by version`)];
 }
 
-test('a database that is newer than the program', async () => {
+test('a server refuses to start on a database that is newer than the program', async () => {
   await sql`insert into schema_migrations (version, name) values (9999, 'of tomorrow')`;
   const line = /^1 the database is at schema 9999; this program knows \d+: start a newer one\n$/;
   for (const words of await said()) expect(words).toMatch(line);
   await sql`delete from schema_migrations where version = 9999`;
 });
 
-test('a database that is older', async () => {
+test('a server refuses to start on a database that is older than the program', async () => {
   await sql`
     delete from schema_migrations
     where version = (select max(version) from schema_migrations)`;
@@ -69,7 +69,7 @@ test('a database that is older', async () => {
   for (const words of await said()) expect(words).toMatch(line);
 });
 
-test('a database that is empty', async () => {
+test('a server refuses to start on a database that is empty', async () => {
   await sql`drop schema public cascade`;
   await sql`create schema public`;
   const line = '1 the database has no schema yet: start a server first\n';

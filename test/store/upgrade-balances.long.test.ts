@@ -126,7 +126,7 @@ async function rowsOf(on: Sql, table: string): Promise<string[]> {
   return rows.map((one) => one.row);
 }
 
-test('the books are sound before, and the same after', async () => {
+test('an upgrade of balances leaves the books sound, and the same as before', async () => {
   const { sql: from } = keeping.setting.server;
   expect(await audit(from)).toEqual([]);
   const [kinds] = await from`
@@ -141,7 +141,7 @@ test('the books are sound before, and the same after', async () => {
   }
 });
 
-test('the ledger answers the same, and goes on', async () => {
+test('after an upgrade of balances the ledger answers the same, and goes on', async () => {
   const { server } = keeping.setting;
   keeping.clock.travel(START + 151 * DAY_MS);
   const after = await startServer({

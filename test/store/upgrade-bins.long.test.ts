@@ -84,7 +84,7 @@ async function findings(): Promise<readonly string[]> {
   return found.filter(({ check }) => BINS.test(check)).map(({ check }) => check);
 }
 
-test('transfers, the archive, and what is left of what was dropped', async () => {
+test('an upgrade fills bins from transfers, the archive, and what is left of dropped months', async () => {
   await record('transfers', START, 20_000);
   await archived('2026-01', 500);
   await archived('2026-02', 500);
@@ -101,12 +101,12 @@ test('transfers, the archive, and what is left of what was dropped', async () =>
   expect(closed).toEqual({ total: 700, signed: 7 });
 });
 
-test('a database without usage of before is whole at once', async () => {
+test('an upgrade of a database without usage fills its bins at once', async () => {
   await migrate(database.url);
   expect(await backfillUsage(sql)).toBe('whole');
 });
 
-test('it waits for servers of before, and what they write is in it', async () => {
+test('an upgrade of bins waits for older servers, and counts what they write', async () => {
   await seat(1, true);
   await seat(2, false);
   await record('transfers', START, 300);
@@ -122,7 +122,7 @@ test('it waits for servers of before, and what they write is in it', async () =>
   expect(await findings()).toEqual([]);
 });
 
-test('a frozen server of before that is in the middle of a flush is waited for', async () => {
+test('an upgrade of bins waits for a frozen older server that is in the middle of a flush', async () => {
   await seat(1, false);
   await record('transfers', START, 300);
   await migrate(database.url);
@@ -140,7 +140,7 @@ test('a frozen server of before that is in the middle of a flush is waited for',
   expect(await beginning).toBe('waits');
 });
 
-test('a server of this release writes beside it', async () => {
+test('a server of this release writes beside an upgrade of bins', async () => {
   await record('transfers', START, 9000);
   await migrate(database.url);
   expect(await backfillUsage(sql)).toBe('read');
@@ -157,7 +157,7 @@ test('a server of this release writes beside it', async () => {
   expect(await findings()).toEqual([]);
 });
 
-test('a step that is killed is done again; two processes take turns', async () => {
+test('a step of an upgrade of bins that is killed is done again; two processes take turns', async () => {
   await record('transfers', START, 9000);
   await migrate(database.url);
   await backfillUsage(sql);
@@ -172,7 +172,7 @@ test('a step that is killed is done again; two processes take turns', async () =
   expect(await findings()).toEqual([]);
 });
 
-test('retention leaves usage where it is until it is in bins', async () => {
+test('retention leaves usage where it is until the upgrade has put it in bins', async () => {
   await record('transfers', START, 300);
   await archived('2026-01', 300);
   await migrate(database.url);

@@ -38,7 +38,7 @@ async function begin(): Promise<void> {
 
 const since = async () => (await sql`select by_customer_since from usage_keys`).length;
 
-test('an id is unique in its slot, in a new database', async () => {
+test('in a new database an event id is unique in its slot', async () => {
   await record(ids.next(), 1, null);
   // Two processes start together: the one that waits keeps no index from being built.
   await Promise.all([migrate(database!.url), migrate(database!.url)]);
@@ -49,14 +49,14 @@ test('an id is unique in its slot, in a new database', async () => {
   expect(await since()).toBe(0);
 });
 
-test('an older server that has had no key yet runs on beside the migration', async () => {
+test('an older server without any key yet runs on beside the migration of keys', async () => {
   await begin();
   await migrate(database!.url);
   await record(ids.next(), 1, '7');
   expect(await since()).toBe(1);
 });
 
-test('keys were in use; a start that was killed had left half of an index', async () => {
+test('the migration of keys in use completes after a killed start left half an index', async () => {
   await begin();
   await record(ids.next(), 1, '7');
   await sql`create unique index transfers_id_of_slot on transfers (slot)`;

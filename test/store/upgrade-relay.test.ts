@@ -37,7 +37,7 @@ async function tell(second: number, to: string | null = null): Promise<string> {
   return id;
 }
 
-test('events of before keep their order and what they owe, and those that come after follow', async () => {
+test('after an upgrade of the relay events keep their order and deliveries, and new ones follow', async () => {
   await sql`insert into organisations (id, name, created_at) values (${organisation}, 'One', now())`;
   const second = await tell(2);
   const first = await tell(1);

@@ -39,7 +39,7 @@ async function flush(seq: number): Promise<void> {
   );
 }
 
-test('what it wrote before and after counts once', async () => {
+test('an upgrade of reservations counts usage from before and after once', async () => {
   await flush(1);
   await migrate(database.url);
   await flush(2);

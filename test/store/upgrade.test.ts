@@ -24,7 +24,7 @@ const ANCHOR = new Date('2026-01-31T12:00:00Z');
 const PERIOD_END = new Date('2026-03-31T12:00:00Z');
 const LATER = new Date('2026-05-01T00:00:00Z');
 
-test('each allowance has its cycle, and what is live its next time', async () => {
+test('an upgrade of allowances gives each its cycle, and live ones their next reset', async () => {
   const [organisation, customer, meter] = [ids.next(), ids.next(), ids.next()];
   await sql`
     insert into customer_meters (slot, customer_id, meter_id, period_start, period_end, cycle_anchor, cycle_interval, allocated,

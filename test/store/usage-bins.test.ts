@@ -76,7 +76,7 @@ async function binsOf(table: 'usage_bins' | 'usage_totals'): Promise<Bin[]> {
 
 const waiting = async () => (await bed.sql`select from usage_deltas`).length;
 
-test('a flush has a delta with each account and quarter once', async () => {
+test('a flush has one delta of usage for each account and quarter of an hour', async () => {
   const [one, other] = [await newAccount(), await newAccount()];
   await flush({
     transfers: [
@@ -114,7 +114,7 @@ test('a flush without usage has no delta, nor has one of refused usage', async (
   expect(await waiting()).toBe(0);
 });
 
-test('events before 1970 and of far ahead are in their quarters', async () => {
+test('usage before 1970 and far ahead is in the bin of its quarter', async () => {
   const id = await newAccount();
   const times = [-1, Date.parse('2362-04-12T00:00:00Z'), Date.parse('1900-01-01T00:00:00Z')];
   await flush({ transfers: times.map((at) => usage(id, { value: 1n, at })) });
@@ -124,7 +124,7 @@ test('events before 1970 and of far ahead are in their quarters', async () => {
   );
 });
 
-test('sums beyond eight bytes are exact', async () => {
+test('sums of usage bins beyond eight bytes are exact', async () => {
   const id = await newAccount();
   const most = 10n ** 15n - 1n;
   const events = Array.from({ length: 5000 }, () => usage(id, { value: most, at: START }));
@@ -137,7 +137,7 @@ test('sums beyond eight bytes are exact', async () => {
   expect(await binsOf('usage_totals')).toEqual([{ id: METER.id, ...bin }]);
 }, 30_000);
 
-test('bins are a fold of the events, in any order, whoever folds', () =>
+test('usage bins are a fold of the events, in any order, whoever folds', () =>
   withSeed(async (random) => {
     const own = [await newAccount(), await newAccount(), await newAccount()];
     const expected = new Map<string, Bin>();
@@ -174,7 +174,7 @@ test('bins are a fold of the events, in any order, whoever folds', () =>
     expect(await waiting()).toBe(0);
   }));
 
-test('a step is bounded', async () => {
+test('a step of folding usage bins is bounded', async () => {
   const id = await newAccount();
   for (let i = 0; i < 27; i += 1) {
     const quarters = Array.from({ length: 4000 }, (_, n) => START + n * QUARTER_MS);
@@ -187,7 +187,7 @@ test('a step is bounded', async () => {
   expect(await foldDeltas(bed.sql)).toBe(0);
 }, 30_000);
 
-test('a step that does not commit leaves all as it was', async () => {
+test('a step of folding usage bins that does not commit leaves all as it was', async () => {
   const id = await newAccount();
   await flush({ transfers: [usage(id, { value: 3n, at: START })] });
   await bed.sql
@@ -203,7 +203,7 @@ test('a step that does not commit leaves all as it was', async () => {
   expect((await binsOf('usage_bins'))[0]).toMatchObject({ value: 3n, events: 1n });
 });
 
-test('a folder goes on after the database was away, and ends with close()', async () => {
+test('folding usage bins resumes after the database was away, and ends with close()', async () => {
   let [away, folded, errors] = [true, 0, 0];
   const waits: Waiting[] = [
     { entries: 100_000, oldestMs: 0 },

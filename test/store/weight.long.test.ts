@@ -144,23 +144,26 @@ const SHAPES: [string, number, Shape][] = [
   ['a thousand members',     100, { members: 1000 }],
 ];
 
-test.each(SHAPES)('%s', (_what, count, shape) => {
-  actorOf(0, shape);
-  const kept = new Map<string, Actor>();
-  held.push(kept);
-  const before = heap();
-  for (let seed = 0; seed < count; seed += 1) {
-    const actor = actorOf(seed, shape);
-    kept.set(actor.id, actor);
-  }
-  const taken = heap() - before;
-  let reckoned = 0;
-  for (const { bytes } of kept.values()) reckoned += bytes;
-  expect(reckoned / taken).toBeGreaterThan(0.8);
-  expect(reckoned / taken).toBeLessThan(3);
-});
+test.each(SHAPES)(
+  'a customer with %s weighs at most what its bound says',
+  (_what, count, shape) => {
+    actorOf(0, shape);
+    const kept = new Map<string, Actor>();
+    held.push(kept);
+    const before = heap();
+    for (let seed = 0; seed < count; seed += 1) {
+      const actor = actorOf(seed, shape);
+      kept.set(actor.id, actor);
+    }
+    const taken = heap() - before;
+    let reckoned = 0;
+    for (const { bytes } of kept.values()) reckoned += bytes;
+    expect(reckoned / taken).toBeGreaterThan(0.8);
+    expect(reckoned / taken).toBeLessThan(3);
+  },
+);
 
-test('members may be forgotten at any time, but not what is counted and on its way', () => {
+test('members of a unique meter may be evicted at any time, but not those counted and in flight', () => {
   const actor = actorOf(0, {});
   const [holding] = actor.customerMeters.values();
   const { meter, tentative: state } = must(holding, 'what it has of a meter');

@@ -18,7 +18,7 @@ afterAll(async () => {
   await nodes.stop();
 });
 
-test('it answers 503 while they live, and serves when they are gone', async () => {
+test('a node started alone answers 503 while its peers live, and serves when they are gone', async () => {
   const [first, second] = nodes.all;
   await first!.call('POST', '/meters', { body: { slug: 'calls' } });
   const { json } = await first!.call('POST', '/customers', { body: {} });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-test('customers of the node that was ahead are refused everywhere until an operator accepts the loss', async () => {
+test('customers of a node ahead of the database are refused everywhere until an operator accepts the loss', async () => {
   const [ahead, other] = nodes.all;
   await ahead!.call('POST', '/meters', { body: { slug: 'calls' } });
   const [its, others] = [await ownedBy(ahead!), await ownedBy(other!)];

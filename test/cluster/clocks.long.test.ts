@@ -40,7 +40,7 @@ for (const ahead of [
   [0, -1900, 0],
   [-800, 900, 30],
 ]) {
-  test(`what was given is there at once, on clocks that are ${ahead.join(', ')} ms ahead`, async () => {
+  test(`a grant is usable at once on every node, on clocks that are ${ahead.join(', ')} ms ahead`, async () => {
     const nodes = await startSkewed(ahead);
     const sellers = nodes.map(sellerAt);
     const product = await plan(sellers[0]!);
@@ -70,7 +70,7 @@ for (const ahead of [
   }, 60_000);
 }
 
-test('a clock that is an hour ahead is not followed: the others say so, once, and go on', async () => {
+test('a clock that is an hour ahead is not followed: the other nodes log it once, and go on', async () => {
   const nodes = await startSkewed([0, HOUR, 0]);
   const sellers = nodes.map(sellerAt);
   const product = await plan(sellers[0]!);

@@ -40,7 +40,7 @@ const cost = (feature_key: string, of: number) => ({ feature_key, cost: String(o
 const costsOf = async (customer: string, feature: string): Promise<unknown[]> =>
   Promise.all(nodes.all.map(async (node) => (await check(node, customer, feature)).paid_by));
 
-test('500 at once on two features: what the pool covers, and no more', async () => {
+test('500 uses at once of two features draw what their credit pool covers, and no more', async () => {
   await post(nodeAt(0), '/meters', { slug: 'tokens', scale: 0 });
   await post(nodeAt(1), '/meters', { slug: 'images', aggregation: 'count' });
   const credit_costs = [cost('tokens', 3), cost('images', 7)];
@@ -75,7 +75,7 @@ test('500 at once on two features: what the pool covers, and no more', async () 
   expect(await audit(nodeAt(0).sql)).toEqual([]);
 }, 60_000);
 
-test('a list of costs counts on every node with the next call', async () => {
+test('a new list of credit costs counts on every node with the next call', async () => {
   await post(nodeAt(0), '/meters', { slug: 'words', scale: 0 });
   const early = await holder(nodeAt(2), { words: 1 });
   for (const node of nodes.all) await check(node, early, 'words', { value: 2 });

@@ -34,7 +34,7 @@ function readers(
   return { directory, reads: () => reads };
 }
 
-test('a row that changes while it is read is read again, until it does not', async () => {
+test('a directory row that changes while it is read is read again, until it does not', async () => {
   for (const changed of [
     (directory: Directory<RemoteCustomer>, id: string) => directory.forget(id),
     (directory: Directory<RemoteCustomer>) => directory.forgetAll(),
@@ -46,7 +46,7 @@ test('a row that changes while it is read is read again, until it does not', asy
   }
 });
 
-test('it is read once, however many others change meanwhile', async () => {
+test('a directory row is read once, however many others change meanwhile', async () => {
   const { directory, reads } = readers(1000, (told) => told.forget(ids.next()));
   await directory.find(ids.next());
   expect(reads()).toBe(1);

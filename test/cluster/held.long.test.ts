@@ -39,7 +39,7 @@ test('a call for an unserved customer retries with a growing delay', async () =>
   expect(asked!.ledger.stats['forwarded']! - before).toBeWithin(CALLS, CALLS * ASKS_MAX);
 }, 60_000);
 
-test('and none when its process must end, which waits for it', async () => {
+test('a process that must end waits for its call, which retries no more', async () => {
   const [asked] = nodes.all;
   const check = await lostToAll(asked!);
   const held = () => asked!.ledger.stats['heldCalls']!;

@@ -34,7 +34,7 @@ async function ownerOf(id: string): Promise<string> {
   return String(owner.ledger.number);
 }
 
-test('each node has a number of its own, the same in every answer', async () => {
+test("each node's hint has its own number, the same in every answer", async () => {
   const owners = await Promise.all(ids.map(ownerOf));
   const numbers = new Set<string | null>();
   for (const node of nodes.all) {
@@ -53,7 +53,7 @@ test('each node has a number of its own, the same in every answer', async () => 
   expect(numbers.size).toBe(3);
 });
 
-test('a batch is told one for each item, and none where nobody owns it', async () => {
+test('a batch answers one hint for each item, and none where no node owns it', async () => {
   const owners = await Promise.all(ids.map(ownerOf));
   const nobody = { feature_key: 'calls', external_customer_id: 'nobody' };
   const items = [nobody, ...ids.map(of), nobody];
@@ -67,7 +67,7 @@ test('a batch is told one for each item, and none where nobody owns it', async (
   }
 });
 
-test('who does not ask for them, and what is refused, has none', async () => {
+test('a caller that does not ask, or whose call is refused, gets no hint', async () => {
   const [node] = nodes.all;
   for (const headers of [{}, { 'tollhouse-hints': '0' }]) {
     expect(hintsOf(await ask(node!, '/check', of(ids[0]!), headers))).toEqual([null, null]);

@@ -11,7 +11,7 @@ const nodes = testSilentOwners([
   ['deafen', 2, 'who falls silent', 1],
 ]);
 
-test('a part that the database refuses is a fault, and not asked for again', async () => {
+test('a part of an ingest that the database refuses is a 500, and not retried', async () => {
   const [broken, other] = nodes().all;
   const ids = [await customerOf(nodes(), broken!), await customerOf(nodes(), other!)];
   const { sql } = broken!;

@@ -59,7 +59,7 @@ const ACTIONS: [string, string, number, (dearer: string) => object][] = [
   ['the end of a trial', 'end-trial', 7,     () => ({})],
 ];
 test.each(ACTIONS)(
-  '%s, asked for with one key at every node: all are told that it was done',
+  '%s with one key at every node at once: all are told that it was done',
   async (what, action, trialDays, bodyOf) => {
     const [from, to] = [await plan('10', trialDays), await plan('50')];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -74,7 +74,7 @@ test.each(ACTIONS)(
   60_000,
 );
 
-test('one key for several customers starts one subscription, and the others are told', async () => {
+test('one key for several customers starts one subscription, and the others get a conflict', async () => {
   const { id: product } = await plan('0');
   for (let round = 0; round < ROUNDS; round += 1) {
     const customers = await newCustomers();
@@ -88,7 +88,7 @@ test('one key for several customers starts one subscription, and the others are 
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 60_000);
 
-test('the same keys for other customers, in another order at every node, count for each and block no call', async () => {
+test('the same keys for other customers, in another order at every node, count for each and deadlock none', async () => {
   await ask(seller, 'POST', '/meters', { slug: 'calls', event_name: 'call' });
   const customers = await Promise.all(
     Array.from({ length: 30 }, () => ask(seller, 'POST', '/customers', {})),
@@ -119,7 +119,7 @@ test('the same keys for other customers, in another order at every node, count f
   expect(waited).toEqual([]);
 }, 60_000);
 
-test('concurrent checkouts under one key at all nodes are one, and each caller gets it', async () => {
+test('checkouts at once under one key at all nodes are one, and each caller gets it', async () => {
   const { id: product_id } = await plan('10.00');
   const replies = await everybody('checkouts', '/checkouts', () => ({
     product_id,

@@ -13,7 +13,7 @@ afterAll(() => nodes.stop());
 /** Its first character makes the text two bytes a character, also on the way to another node. */
 const wide = (text: string, length: number): string => `€${text}`.padEnd(length, 'x');
 
-test('500 events with all the metadata that a call may have are recorded by another node', async () => {
+test('500 events with the most metadata that a call may have are recorded by another node', async () => {
   const [first] = nodes.all;
   for (const slug of ['calls', 'also'])
     await first!.call('POST', '/meters', { body: { slug, event_name: 'call' } });

@@ -50,7 +50,7 @@ function startCallers(targets: readonly TestServer[]) {
   };
 }
 
-test('nodes join and leave, and no call fails', async () => {
+test('nodes join and leave the cluster, and no call fails', async () => {
   const [stays] = nodes.all;
   const second = await nodes.join();
   const load = startCallers([stays!]);

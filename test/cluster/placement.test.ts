@@ -22,7 +22,7 @@ const survey = (nodes: readonly SeatedNode[], owner: (slot: number) => number): 
   owners: slots.map(owner),
 });
 
-test.each([2, 3, 4, 8, 16])('%i nodes have about the same', (count) => {
+test.each([2, 3, 4, 8, 16])('%i nodes are given about the same number of slots', (count) => {
   const nodes = Array.from({ length: count }).map((_, i) => i + 1);
   const shares = Map.groupBy(slots, (slot) => rendezvous(slot, nodes));
   for (const id of nodes) {
@@ -32,17 +32,17 @@ test.each([2, 3, 4, 8, 16])('%i nodes have about the same', (count) => {
   }
 });
 
-test('the same nodes in any order give the same placement', () => {
+test('the same nodes in any order give the same placement of slots', () => {
   for (const slot of slots) expect(rendezvous(slot, [5, 1, 9])).toBe(rendezvous(slot, [9, 5, 1]));
 });
 
-test('a node that comes takes its share from each; nothing else moves', () => {
+test('a node that joins takes its share of slots from each; nothing else moves', () => {
   const moved = slots.filter((slot) => rendezvous(slot, [1, 2, 3]) !== rendezvous(slot, [1, 2]));
   expect(moved.length).toBeGreaterThan(200);
   for (const slot of moved) expect(rendezvous(slot, [1, 2, 3])).toBe(3);
 });
 
-test('a node hands over what belongs elsewhere, a few at a time', () => {
+test('a node hands over slots that belong elsewhere, a few at a time', () => {
   const going = handovers({ me: 1, isLeaving: false, own: slots, others: [2] });
   expect(going).toHaveLength(32);
   for (const { slot, node: to } of going) expect([rendezvous(slot, [1, 2]), to]).toEqual([2, 2]);
@@ -73,11 +73,11 @@ test.each([
   ['itself', survey([node(1, { alive: false }), node(2)], () => 1)],
   ['a node that lives', survey([node(1), node(2)], () => 2)],
   ['a node without slots', survey([node(1), node(2, { alive: false })], () => 1)],
-])('nobody takes over from %s', (_, seen) => {
+])('no node takes over slots from %s', (_, seen) => {
   expect(takeovers(seen, 1)).toEqual([]);
 });
 
-test('where all nodes leave, those still alive take over', () => {
+test('where all nodes are leaving, those still alive take over slots of the dead', () => {
   const seen = survey([node(1, { leaving: true }), node(2, { alive: false })], () => 2);
   expect(takeovers(seen, 1)[0]?.to[0]?.node).toBe(1);
 });

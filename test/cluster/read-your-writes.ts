@@ -26,7 +26,7 @@ export function testReadYourWrites(times: number): void {
     return time % 2 === 0 ? [a, b] : [b, a];
   };
 
-  test('a meter counts on the other node when it is made, and does not when it is archived', async () => {
+  test('a meter counts on another node once it is made, and does not once it is archived', async () => {
     const statuses: number[][] = [];
     const { id } = (await send(nodes.all[0]!, 'POST', '/customers', {})).json;
     for (let time = 0; time < times; time += 1) {
@@ -51,7 +51,7 @@ export function testReadYourWrites(times: number): void {
     expect(statuses).toEqual(Array.from({ length: times }, () => [404, 201, 200, 404, 200]));
   }, 60_000);
 
-  test('a customer has its new name on the other node, and not its old one', async () => {
+  test('a customer has its new external id on another node, and not its old one', async () => {
     await meter(nodes.all[0]!, 'calls');
     const statuses: number[][] = [];
     for (let time = 0; time < times; time += 1) {
@@ -70,7 +70,7 @@ export function testReadYourWrites(times: number): void {
     expect(statuses).toEqual(Array.from({ length: times }, () => [404, 201, 200, 404, 200]));
   }, 60_000);
 
-  test('an endpoint hears of what the other node records next, and of nothing when it is gone', async () => {
+  test('a webhook endpoint gets the next event of another node, and none once it is deleted', async () => {
     const { id } = (await send(nodes.all[0]!, 'POST', '/customers', {})).json;
     const body = { feature_key: 'calls', customer_id: id };
     const endpoint = { url: 'https://hooks.example.com/', event_types: ['usage.recorded'] };

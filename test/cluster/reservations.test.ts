@@ -43,7 +43,7 @@ async function numbers(node: TestServer, customer: string): Promise<number[]> {
 
 const nodeAt = (index: number): TestServer => nodes.all[index % nodes.all.length]!;
 
-test('500 at once, of 7 each: exactly 142 hold 1,000, and any node commits them', async () => {
+test('500 reservations of 7 at once on 1,000 hold exactly 142, and any node commits them', async () => {
   const customer = await holder(1000);
   const replies = await Promise.all(
     Array.from({ length: 500 }, (_, index) => hold(nodeAt(index), customer, 7)),
@@ -66,7 +66,7 @@ test('500 at once, of 7 each: exactly 142 hold 1,000, and any node commits them'
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 60_000);
 
-test('the node is lost between: its heir has the holds, and each is resolved once', async () => {
+test('a node is lost: its heir has the open reservations, and each is resolved once', async () => {
   const customer = await holder(100);
   const lost = await nodes.ownerOf(customer);
   const others = nodes.all.filter((node) => node !== lost);

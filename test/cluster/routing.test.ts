@@ -28,7 +28,7 @@ async function customer(limit: number): Promise<{ id: string; name: string }> {
   return { id, name };
 }
 
-test('what one node recorded every node reads at once', async () => {
+test('usage that one node recorded is read by every node at once', async () => {
   const { id } = await customer(100);
   for (let value = 1; value <= 6; value += 1) {
     const writer = nodes.all[value % 3]!;
@@ -42,7 +42,7 @@ test('what one node recorded every node reads at once', async () => {
   }
 });
 
-test('a limit holds, however many nodes are asked at once', async () => {
+test('a limit holds, however many nodes are called at once', async () => {
   const { name } = await customer(50);
   const consumes = await Promise.all(
     Array.from({ length: 120 }).map((_, i) =>
@@ -101,7 +101,7 @@ test('a call is split over the nodes of its customers, all or nothing', async ()
   }
 });
 
-test('a batch of questions is gathered from all nodes, in order', async () => {
+test('a batch of checks is gathered from all nodes, in order', async () => {
   const made = await Promise.all([5, 6, 7, 8, 9].map((limit) => customer(limit)));
   const checks = made.map(({ name }) => ({ feature_key: 'calls', external_customer_id: name }));
   const unknown = { feature_key: 'calls', external_customer_id: 'nobody' };
@@ -114,7 +114,7 @@ test('a batch of questions is gathered from all nodes, in order', async () => {
   }
 });
 
-test('grants, balances and voids', async () => {
+test('grants, balances and voids are the same at every node', async () => {
   const { id } = await customer(10);
   const stranger = await nodes.strangerTo(id);
   const granted = await post(stranger, `/customers/${id}/grants`, {

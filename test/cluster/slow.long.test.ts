@@ -45,7 +45,7 @@ async function consumedOf(id: string): Promise<number> {
   return (await node.call('POST', '/check', { body })).json.consumed;
 }
 
-test('it is refused in time, and others of its node are served meanwhile', async () => {
+test('a call whose owner is slow is refused in time, and others of its node are served meanwhile', async () => {
   const [held, ...others] = ids as [string, ...string[]];
   const own = await nodes.ownerOf(held);
   const logged = own.logged.length;
@@ -76,7 +76,7 @@ test('it is refused in time, and others of its node are served meanwhile', async
   });
 }, 60_000);
 
-test('a call over two nodes is refused in time, and its other share counts once when it is sent again', async () => {
+test('a call over a slow node is refused in time, and its other share counts once when sent again', async () => {
   await withSeed(async (random) => {
     const here = nodes.all[random.integer(0, 1)]!;
     const owners = await Promise.all(ids.map((id) => nodes.ownerOf(id)));

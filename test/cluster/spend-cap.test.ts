@@ -40,7 +40,7 @@ async function capped(): Promise<string> {
   return customer;
 }
 
-test('a lost node: acknowledged usage is the cap at most, and the cap is announced once', async () => {
+test('a lost node: acknowledged usage is within the spend cap, which is announced once', async () => {
   await make('/webhook-endpoints', { url: 'https://hooks.example/a', event_types: ['*'] });
   const customer = await capped();
   const lost = await nodes.ownerOf(customer);

@@ -35,7 +35,7 @@ async function insist<T extends { status: number }>(ask: () => Promise<T>): Prom
   }
 }
 
-test('the next owner has all acknowledged writes, and the old one answers nothing from memory', async () => {
+test('after a takeover the new owner has all acknowledged writes, and the old one answers nothing', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }).map(() => customer()));
   const owners = await Promise.all(ids.map((id) => nodes.ownerOf(id)));
   const lost = owners[0]!;
@@ -106,7 +106,7 @@ const UNHEARD: [string, object, object][] = [
   ['/track', { overage: 'reject' }, { duplicate: false }],
 ];
 test.each(UNHEARD)(
-  '%s that was recorded and never answered is found by who asks again, as the first, however little is left',
+  '%s recorded and never answered is found by its retry after a takeover, however little is left',
   async (path, how, said) => {
     for (let isLanded = false; !isLanded;) {
       const id = await customer();

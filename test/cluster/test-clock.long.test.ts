@@ -84,7 +84,7 @@ async function watched<T>(work: Promise<T>): Promise<{ result: T; seen: Seen[] }
 }
 type Seen = { readonly index: number; readonly now: number; readonly status: string };
 
-test('a year of subscriptions that live on three nodes, with the clock the same on all', async () => {
+test('a year of subscriptions on three nodes is right, with the test clock the same on all', async () => {
   nodes = await startNodes(3);
   await subscribe(12);
   const [mover, ...others] = nodes.all;
@@ -105,7 +105,7 @@ test('a year of subscriptions that live on three nodes, with the clock the same 
     expect((await other.call('POST', '/check', { body: question })).json.balance).toBe(100);
 });
 
-test('one at a time, at whichever node it is asked', async () => {
+test('a test clock is moved by one call at a time, at whichever node it is asked', async () => {
   nodes = await startNodes(3);
   await subscribe(6);
   const statuses = await Promise.all(
@@ -119,7 +119,7 @@ test('one at a time, at whichever node it is asked', async () => {
   await expectBilled(6, 2);
 });
 
-test('nodes join and leave while it is moved', async () => {
+test('nodes join and leave while a test clock is moved', async () => {
   nodes = await startNodes(2);
   await subscribe(12);
   const [mover, leaver] = nodes.all;
@@ -135,7 +135,7 @@ test('nodes join and leave while it is moved', async () => {
   await expectTogether(Date.parse(now));
 });
 
-test('nodes that hear nothing from the database are told, step by step', async () => {
+test('nodes that hear no notification of the test clock are told, step by step', async () => {
   nodes = await startNodes(3);
   const [mover, ...others] = nodes.all;
   for (const other of others) other.proxy.freeze();

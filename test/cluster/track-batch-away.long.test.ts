@@ -18,7 +18,7 @@ afterAll(() => nodes.stop());
 
 const WHOLE = { 'idempotency-key': 'whole' };
 
-test('the items of an owner that is away are unavailable by themselves, and count once later', async () => {
+test('track batch items of an owner that is away are unavailable by themselves, and count once later', async () => {
   const [steady] = nodes.all;
   const lost = await nodes.strangerTo((await ownedBy(steady!))[0]!);
   const [here, there] = [await ownedBy(steady!), await ownedBy(lost)];
@@ -58,7 +58,7 @@ async function ownedBy(node: TestServer): Promise<string[]> {
   return owned;
 }
 
-test('an owner that falls silent while it records: what it recorded is found again', async () => {
+test('track batch items that an owner recorded before it fell silent are found again', async () => {
   const [steady, ...others] = nodes.all;
   const silent = others.find(({ ledger }) => ledger.readiness().ready);
   const [id] = await ownedBy(silent!);

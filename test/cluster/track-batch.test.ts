@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-test('it is split over the nodes, and the items of a customer keep their order', async () => {
+test('a track batch is split over the nodes, and the items of a customer keep their order', async () => {
   const ids = await customers(nodes, 30);
   const owners = new Set(await Promise.all(ids.map((id) => nodes.ownerOf(id))));
   expect(owners.size).toBe(2);
@@ -25,7 +25,7 @@ test('it is split over the nodes, and the items of a customer keep their order',
   }
 });
 
-test('a key counts once, at whichever nodes it comes in at once', async () => {
+test('a track batch key counts once, at whichever nodes it comes in at once', async () => {
   const ids = await customers(nodes, 40);
   const tracks = ids.map((id) => item(id, { idempotency_key: 'once' }));
   const calls = await Promise.all([0, 1, 0, 1].map((at) => batch(nodes.all[at]!, tracks)));
@@ -34,7 +34,7 @@ test('a key counts once, at whichever nodes it comes in at once', async () => {
   expect(fresh).toHaveLength(ids.length);
 });
 
-test('while customers move to a new node, each item counts once and in order', async () => {
+test('while customers move to a new node, each track batch item counts once and in order', async () => {
   const ids = await customers(nodes, 60);
   // Without keys: only the nodes know that they ask again.
   const tracks = [...ids, ...ids].map((id) => item(id));

@@ -20,7 +20,7 @@ afterAll(async () => {
   await nodes.stop();
 });
 
-test('it takes a seat, and no slot goes to it', async () => {
+test('a node that no other can reach takes a seat, and gets no slot', async () => {
   const [first] = nodes.all;
   await first!.call('POST', '/meters', { body: { slug: 'calls' } });
   const live = () => nodes.all.map(({ ledger }) => ledger.stats['liveNodes']);

@@ -86,7 +86,7 @@ async function totals(node: TestServer, since: number) {
 }
 
 test(
-  'a node dies with deltas, and its customers go on elsewhere',
+  'a node dies with deltas of usage bins, and its customers go on elsewhere',
   () =>
     withSeed(async (random) => {
       const model = new Model();
@@ -106,7 +106,7 @@ test(
   60_000,
 );
 
-test('a folder that waits for a lock ends with the service', async () => {
+test('a usage bin folder that waits for a lock ends with the service', async () => {
   const [{ databaseUrl, sql }] = nodes.all as [TestServer];
   await sql.begin(async (transaction) => {
     await transaction`lock table usage_deltas in access exclusive mode`;

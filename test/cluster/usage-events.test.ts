@@ -35,7 +35,7 @@ async function insist(ask: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-test('the heir knows what was recorded, alone and among what is new', async () => {
+test('after a takeover the heir knows recorded usage events, alone and among new ones', async () => {
   const [node] = nodes.all;
   const made = await Promise.all(
     Array.from({ length: 12 }, () => node!.call('POST', '/customers', { body: {} })),

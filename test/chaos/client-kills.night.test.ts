@@ -1,6 +1,6 @@
 import { test } from 'bun:test';
 import { killBesideClient } from './client-killed.ts';
 
-test('each track that resolved is there once, however often the service is killed', async () => {
+test('each client track that resolved is recorded once, through a night of kills', async () => {
   await killBesideClient(60);
 }, 900_000);

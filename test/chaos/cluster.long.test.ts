@@ -5,7 +5,7 @@ import { expectSoundRun } from './cluster/sound.ts';
 
 const KINDS = Object.keys(DISTURBANCES) as DisturbanceName[];
 
-test('three nodes, and whatever can happen to them once each', async () => {
+test('three nodes survive each fault once, and lose no acknowledged write', async () => {
   const { happened } = await expectSoundRun({ minutes: 0, leaseMs: 1500, calmMsMax: 500 });
   expect(KINDS.filter((kind) => !happened.has(kind))).toEqual([]);
 }, 240_000);

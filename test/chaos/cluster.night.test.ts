@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import { expectSoundRun } from './cluster/sound.ts';
 
-test('three nodes, and whatever can happen to them for ten minutes', async () => {
+test('three nodes survive random faults for ten minutes, and lose no acknowledged write', async () => {
   const { takeoversMs } = await expectSoundRun({ minutes: 10, leaseMs: 5000 });
   expect(takeoversMs.length).toBeGreaterThan(0);
 }, 1_200_000);

@@ -22,7 +22,7 @@ const ANSWERS_TO_RECOVER = 100;
  */
 const RECOVERY_MS_MAX = 8000;
 
-test('the service lives through crashes of its database, and loses nothing', async () => {
+test('the service survives crashes of its database, and loses nothing', async () => {
   const postgres = await startOwnPostgres(testServices().redisUrl);
   const service = await startProcess({ databaseUrl: postgres.url, leaseMs: LEASE_MS });
   try {

@@ -127,7 +127,7 @@ test('a frozen client that holds the lock of its row does not stop a takeover', 
   expect(await violations(place, book)).toEqual([]);
 }, 30_000);
 
-test('a connection that gives no answer is given up, and what was under way on it is found out', async () => {
+test("a database connection that gives no answer is closed, and its statement's outcome is looked up", async () => {
   expect(await track(first, 'warm')).toBe(200);
   const holding = gate.hold('reply');
   const during = track(first, 'during');

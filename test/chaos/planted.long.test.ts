@@ -171,7 +171,7 @@ async function violationsWith(fault: Fault, scenario: ScenarioName): Promise<str
 }
 
 for (const { name, fault, scenario, finds } of PLANTED) {
-  test(`${name} is noticed`, async () => {
+  test(`the planted fault ${name} is noticed`, async () => {
     const found = await violationsWith(fault, scenario);
     expect(found.join('\n')).toContain(finds);
   }, 40_000);

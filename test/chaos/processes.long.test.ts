@@ -151,7 +151,7 @@ async function countRecorded(): Promise<number> {
   }
 }
 
-test('a node that is killed is started again, and nothing that was acknowledged is lost', async () => {
+test('a node that is killed is started again, and no acknowledged write is lost', async () => {
   const tenant = await createTenant(fleet.url, { databaseUrl: database.url, customers: 32 });
   const before = await startTimes();
   expect(new Set(before).size).toBe(NODES);
@@ -177,7 +177,7 @@ test('a node that is killed is started again, and nothing that was acknowledged 
   expect(fleet.logged.filter((line) => line.includes('a service runs again'))).toHaveLength(1);
 }, 60_000);
 
-test('told to stop under load it answers everything that it took, and leaves nothing behind', async () => {
+test('a cluster stopped under load answers every call it took, and leaves no process behind', async () => {
   const tenant = await createTenant(fleet.url, { databaseUrl: database.url, customers: 32 });
   const grants = await countRecorded();
   const load = startLoad(tenant);
@@ -205,7 +205,7 @@ test('told to stop under load it answers everything that it took, and leaves not
   await claimPort();
 }, 60_000);
 
-test('the nodes leave when the parent is killed', async () => {
+test('the nodes leave when their parent process is killed', async () => {
   fleet.signal('SIGKILL');
   // Its output ends with the last of them.
   await fleet.exited;
@@ -213,7 +213,7 @@ test('the nodes leave when the parent is killed', async () => {
   expect(fleet.logged.filter((line) => line.includes('"stopped"'))).toHaveLength(NODES);
 }, 60_000);
 
-test('arguments that make no sense, and a port that is in use, are one line each', async () => {
+test('invalid arguments of the command, and a port in use, are one line each', async () => {
   const start = async (args: readonly string[], env: Record<string, string>, port: number) => {
     const started = await startProcess({
       databaseUrl: database.url,

@@ -23,7 +23,7 @@ const BESIDE = 25;
  */
 const CARDS: readonly Means[] = ['good', 'refundPends', 'refundFailsLate', 'answerLost'];
 
-test('refunds at once with kill -9 in between: never more than was captured, each made once', async () => {
+test('refunds at once under kill -9: never more than was captured, each made once', async () => {
   const service = await startKillable(MONEY_ENV);
   try {
     await withSeed((random) =>

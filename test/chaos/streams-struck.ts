@@ -34,12 +34,12 @@ async function startNode(): Promise<ServiceProcess> {
 export function testStreams(blows: number): void {
   openNodesForEach();
   test(
-    'nothing is missing and nothing comes twice',
+    'an event stream across nodes that are killed misses nothing and repeats nothing',
     () => withSeed((random) => nothingIsMissing(random, blows)),
     120_000 + 20_000 * blows,
   );
   test(
-    'a node that is told to stop ends its streams cleanly, and is not held up by them',
+    'a node that shuts down ends its event streams cleanly, and is not held up by them',
     aNodeStops,
     120_000,
   );

@@ -141,7 +141,7 @@ async function expectOnce(payments: number): Promise<void> {
   expect(await wrongBooks(server.sql)).toEqual([]);
 }
 
-test('away for an hour while all are renewed: each is charged once when it is back', async () => {
+test('Stripe is away for an hour while all renew: each is charged once when it is back', async () => {
   const first = await club.ask('GET', '/payments?limit=1');
   side.fake.away(true);
   await club.advance('P1M');
@@ -156,7 +156,7 @@ test('away for an hour while all are renewed: each is charged once when it is ba
   await expectOnce(2 * SUBSCRIBERS);
 });
 
-test('silent for one account: nobody else notices, and neither do its own customers', async () => {
+test("Stripe is silent for one account: no other is affected, nor that one's customers", async () => {
   const key = side.accounts.get(club.id)?.testKey ?? '';
   const page = (await club.ask('POST', `/customers/user-0/portal-tokens`, {})).url as string;
   gate.silence(key, true);

@@ -65,7 +65,7 @@ async function killBefore(step: Step, act: () => Promise<unknown>): Promise<void
   await service.restart();
 }
 
-test('an invoice that was made void is not chased', async () => {
+test('a voided invoice is not chased by dunning, even after a kill -9 before that was heard', async () => {
   const { id, invoice } = await failing('void');
   const at = await seller();
   await killBefore(HEARS, () => ask(at, 'POST', `/invoices/${invoice}/void`));
@@ -75,7 +75,7 @@ test('an invoice that was made void is not chased', async () => {
   expect(await withSql(service.databaseUrl, wrongBooks)).toEqual([]);
 });
 
-test('what is unpaid is tried with the new card', async () => {
+test('an unpaid invoice is retried with a new card, even after a kill -9 before that was heard', async () => {
   const { id, customer, invoice } = await failing('card');
   const at = await seller();
   const { token } = await ask(at, 'POST', `/customers/${customer}/portal-tokens`, {});
@@ -91,7 +91,7 @@ test('what is unpaid is tried with the new card', async () => {
   expect(await withSql(service.databaseUrl, wrongBooks)).toEqual([]);
 });
 
-test('what was unpaid when it ended is not charged any more, however soon somebody asks', async () => {
+test('an unpaid invoice of an ended subscription is not charged, even after a kill -9 before that was heard', async () => {
   const { id, invoice } = await failing('end');
   const at = await seller();
   const cancel = () => ask(at, 'POST', `/subscriptions/${id}/cancel`, { mode: 'immediate' });

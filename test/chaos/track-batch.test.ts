@@ -41,7 +41,7 @@ async function send(customer: string, values = VALUES): Promise<Response> {
   });
 }
 
-test('a batch that was cut off is completed, and nothing of it counts twice', async () => {
+test('a track batch that was cut off is completed, and nothing of it counts twice', async () => {
   await withSql(service.databaseUrl, async (sql) => {
     const recorded = async (): Promise<number> => {
       const [row] = await sql<{ count: number }[]>`select count(*)::int as count from transfers`;

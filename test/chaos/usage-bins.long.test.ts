@@ -46,7 +46,7 @@ async function expectExact(sql: Sql, usage: UsageOverTime): Promise<void> {
   expect(await wrongBooks(sql)).toEqual([]);
 }
 
-test('kill -9 in the middle of a fold: it is done, or done again', async () => {
+test('kill -9 in the middle of a usage bin fold: it is done, or done again', async () => {
   const service = await startKillable();
   const steps = await openSteps(service.databaseUrl, FOLD);
   try {
@@ -111,7 +111,7 @@ const DISTURBED: Readonly<Record<string, (place: Place) => Promise<void>>> = {
   },
 };
 
-test('three nodes, each killed or frozen at any moment, and folds that take long', async () => {
+test('three nodes killed or frozen at any moment, with long folds: usage bins are right', async () => {
   const database = await freshDatabase();
   const databaseUrl = database.url;
   const nodes: ServiceProcess[] = [];

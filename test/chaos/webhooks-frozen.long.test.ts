@@ -18,7 +18,7 @@ const GATE = 7;
 
 openBedForEach();
 
-test('a worker that was frozen for too long finds that others have done its work, and that its results do not count', async () => {
+test('a worker frozen for too long finds its deliveries done by others, and its results do not count', async () => {
   const [id] = await endpoints(1);
   const become = (status: string) =>
     bed.server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status } });
@@ -55,7 +55,7 @@ test('a worker that was frozen for too long finds that others have done its work
   await allDelivered();
 }, 60_000);
 
-test('kill -9 in the middle of a step of the relay: the server ends it or another worker does, and nothing is lost or twice', async () => {
+test('kill -9 in the middle of a relay step: it is ended or taken over, nothing is lost or doubled', async () => {
   await endpoints(ENDPOINTS);
   const { sql } = bed.server;
   await sql.unsafe(`

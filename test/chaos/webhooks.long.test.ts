@@ -20,11 +20,11 @@ const CUTS = 5;
 
 openBedForEach();
 
-test('kill -9 of the worker at random under load', async () => {
+test('webhook deliveries under kill -9 of the worker at random: none is lost', async () => {
   await killWorker(KILLS);
 }, 180_000);
 
-test('SIGTERM under load: what is in hand is finished, and nothing arrives twice', async () => {
+test('SIGTERM to a worker under load finishes deliveries in flight, and nothing arrives twice', async () => {
   await endpoints(ENDPOINTS);
   const load = startLoad();
   for (let stop = 0; stop < STOPS; stop += 1) {
@@ -41,7 +41,7 @@ test('SIGTERM under load: what is in hand is finished, and nothing arrives twice
   expect(await wronglyArrived(new Set())).toEqual([]);
 }, 40_000);
 
-test('its connections to the database are cut again and again', async () => {
+test('webhook deliveries survive database connections that are cut again and again', async () => {
   await endpoints(ENDPOINTS);
   const load = startLoad();
   for (let cut = 0; cut < CUTS; cut += 1) {

@@ -3,6 +3,6 @@ import { killWorker, openBedForEach } from './deliveries.ts';
 
 openBedForEach();
 
-test('kill -9 of the worker at random under load', async () => {
+test('webhook deliveries through a night of kill -9 of the worker: none is lost', async () => {
   await killWorker(100);
 }, 900_000);

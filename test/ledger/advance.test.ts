@@ -65,7 +65,7 @@ const STORIES: [string, Parameters<World['grant']>[0], Step[], [bigint | null, b
   ['an unlimited top-up goes on',                             {},                       [topUp(1n), (world) => world.grant({ amount: null }), use(99n), at(FEB)], [null, 0n, null]],
 ];
 
-test.each(STORIES)('%s', (_what, allowance, steps, expected) => {
+test.each(STORIES)('an allowance over its periods: %s', (_what, allowance, steps, expected) => {
   const world = monthly(allowance);
   for (const step of steps) step(world);
   expect(world.numbers).toEqual(expected);
@@ -75,7 +75,7 @@ test.each(STORIES)('%s', (_what, allowance, steps, expected) => {
 });
 
 test.each(STORIES)(
-  'an alarm at every step of it changes nothing: %s',
+  'an alarm at every step of an allowance changes nothing: %s',
   (_what, allowance, steps, expected) => {
     const world = monthly(allowance);
     for (const step of steps) {
@@ -125,7 +125,7 @@ test('usage before the first grant stays in its period when an allowance begins'
   expect([world.numbers, world.consumedIn(0)]).toEqual([[10n, 0n, 10n], 4n]);
 });
 
-test('what moves on to the next period is out of the limit of the old one', () => {
+test('units that roll over into the next period leave the limit of the old one', () => {
   const world = monthly();
   world.grant({ amount: 5n });
   world.use(12n);
@@ -170,7 +170,7 @@ test('an event ahead of an allowance that is not renewed leaves a period that wo
   expect(world.numbers).toEqual([7n, 7n, 0n]);
 });
 
-test('an allowance that is voided in the millisecond in which its period began ends cleanly', () => {
+test('an allowance voided in the millisecond in which its period began ends cleanly', () => {
   const world = new World();
   const id = granted(world.grant({ every: 'day' }));
   world.now = T0 + DAY;
@@ -182,7 +182,7 @@ test('an allowance that is voided in the millisecond in which its period began e
   expect(world.check(1n)).toBe('allowed ok');
 });
 
-test('a late event counts in the period it belongs to, and changes nothing now', () => {
+test('a late event counts in its own period, and changes nothing now', () => {
   const world = monthly();
   world.use(1n);
   world.now = MAR + DAY;
@@ -193,7 +193,7 @@ test('a late event counts in the period it belongs to, and changes nothing now',
   expect([T0, FEB, MAR].map((start) => world.consumedIn(start))).toEqual([10n, 6n, 0n]);
 });
 
-test('a late event from before the first grant counts in the period of before', () => {
+test('a late event from before the first grant counts in the period before it', () => {
   const world = monthly();
   world.now = T0 + DAY;
   world.use(4n, { eventAt: T0 - 1 });
@@ -223,7 +223,7 @@ test.each(GAPS)(
   },
 );
 
-test('and one where nothing is known any more too', () => {
+test('a late event of a period that is not kept any more has a period of its own', () => {
   const world = new World();
   const id = granted(world.grant({ every: 'month' }));
   world.now += 2 * DAY;
@@ -248,7 +248,7 @@ function expectApart(world: World, into: number): void {
   }
 }
 
-test('hours asleep for 400 days are caught up, in bounded steps', () => {
+test('an allowance by the hour that slept for 400 days is caught up in bounded steps', () => {
   const world = new World();
   world.grant({ every: 'hour' });
   world.use(10n);

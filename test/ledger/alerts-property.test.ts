@@ -134,7 +134,7 @@ function take(world: World, step: Step): void {
   }
 }
 
-test(seeded('what is told is what the numbers say'), () => {
+test(seeded('alerts fire as the numbers say, for any history'), () => {
   let fired = 0;
   let recovered = 0;
   holds(

@@ -54,7 +54,7 @@ test.each([
   ['remaining_percentage 20', 79n, 1n],
   ['remaining_percentage 0', 99n, 1n],
   ['remaining_percentage 0.5', 99n, 1n],
-])('%s of 100 fires at its threshold, once', (alert, before, step) => {
+])('an alert at %s of 100 fires at its threshold, once', (alert, before, step) => {
   const world = watched([alert]);
   world.grant({ amount: 100n });
   world.use(before);
@@ -68,7 +68,7 @@ test.each([
   expect(told(world)).toEqual([]);
 });
 
-test('each threshold that one call jumps over, in the order in which usage reaches them', () => {
+test('alerts that one call jumps over fire in the order in which usage reaches them', () => {
   const world = watched([
     'usage 90',
     'usage 10',
@@ -88,7 +88,7 @@ test('each threshold that one call jumps over, in the order in which usage reach
   ]);
 });
 
-test('what an event says', () => {
+test("an alert's event has its fields", () => {
   const world = watched(['usage_percentage 62.5']);
   world.grant({ amount: 8n });
   world.use(5n);
@@ -113,7 +113,7 @@ test('what an event says', () => {
   expect(world.state.fired).toEqual([{ id: 'usage_percentage 62.5', eventId: event!.id }]);
 });
 
-test('of a limit of 0 no percentage fires, and of what is unlimited nothing', () => {
+test('an alert by percentage never fires with a limit of 0 or without one', () => {
   const world = watched([
     'usage 5',
     'usage_percentage 1',
@@ -139,7 +139,7 @@ test('of a limit of 0 no percentage fires, and of what is unlimited nothing', ()
   expect(told(unlimited)).toEqual([]);
 });
 
-test('a grant leads back, and what it led back from fires again', () => {
+test('a grant arms a fired alert, which fires again', () => {
   const world = watched([
     'usage 80',
     'usage_percentage 80',
@@ -162,7 +162,7 @@ test('a grant leads back, and what it led back from fires again', () => {
   expect(told(world)).toEqual(['+remaining 20']);
 });
 
-test('a grant that is not enough does not lead back', () => {
+test('a grant that is too small does not arm a fired alert', () => {
   const world = watched(['remaining 20']);
   world.grant({ amount: 100n });
   world.use(100n);
@@ -173,7 +173,7 @@ test('a grant that is not enough does not lead back', () => {
   expect(told(world)).toEqual(['-remaining 20']);
 });
 
-test('an unlimited grant leads back from everything', () => {
+test('an unlimited grant arms every fired alert', () => {
   const world = watched(['usage 5', 'remaining 5']);
   world.grant({ amount: 10n });
   world.use(10n);
@@ -182,7 +182,7 @@ test('an unlimited grant leads back from everything', () => {
   expect(told(world)).toEqual(['-usage 5', '-remaining 5']);
 });
 
-test('a new period leads back, at the time when it begins', () => {
+test('a new period arms a fired alert, at the time when it begins', () => {
   const world = watched(['usage 80', 'remaining_percentage 10']);
   world.grant({ amount: 100n, every: 'day' });
   world.use(95n);
@@ -195,7 +195,7 @@ test('a new period leads back, at the time when it begins', () => {
   expect(told(world)).toEqual(['+usage 80']);
 });
 
-test('usage that is the first of a new period: back first, then across', () => {
+test('the first usage of a new period arms an alert before it fires', () => {
   const world = watched(['usage 80']);
   world.grant({ amount: 100n, every: 'day' });
   world.use(80n);
@@ -205,7 +205,7 @@ test('usage that is the first of a new period: back first, then across', () => {
   expect(told(world)).toEqual(['-usage 80', '+usage 80']);
 });
 
-test('a period that begins with what is past the threshold keeps the alert as it is', () => {
+test('a new period that begins past the threshold keeps the alert fired', () => {
   const world = watched(['remaining 100']);
   world.grant({ amount: 100n, every: 'day' });
   world.use(1n);
@@ -216,7 +216,7 @@ test('a period that begins with what is past the threshold keeps the alert as it
   expect(told(world)).toEqual([]);
 });
 
-test('a correction does neither', () => {
+test('a correction neither fires nor arms an alert', () => {
   const world = watched(['usage 80', 'remaining 20']);
   world.grant({ amount: 100n });
   world.use(90n);
@@ -228,7 +228,7 @@ test('a correction does neither', () => {
   expect(world.state.fired).toHaveLength(2);
 });
 
-test('late usage of a period that is over does neither; of the current one it counts', () => {
+test('late usage of an ended period neither fires nor arms an alert; of the current one it counts', () => {
   const world = watched(['usage 80']);
   world.grant({ amount: 100n, every: 'day' });
   world.use(10n);
@@ -239,7 +239,7 @@ test('late usage of a period that is over does neither; of the current one it co
   expect(told(world)).toEqual(['+usage 80']);
 });
 
-test('what is held is taken off what is left, and is no usage', () => {
+test('held units count as less remaining for an alert, and not as usage', () => {
   const world = watched(['usage 50', 'remaining 50', 'remaining_percentage 50']);
   world.grant({ amount: 100n });
   world.reserve(40n);
@@ -248,7 +248,7 @@ test('what is held is taken off what is left, and is no usage', () => {
   expect(told(world)).toEqual(['+remaining 50', '+remaining_percentage 50']);
 });
 
-test('what holds units fires as usage does, what lets go of them does neither', () => {
+test('a hold fires an alert as usage does, and a release neither fires nor arms it', () => {
   const world = watched(['usage 50', 'remaining 50', 'remaining 20']);
   world.grant({ amount: 100n });
   world.reserve(49n);
@@ -260,7 +260,7 @@ test('what holds units fires as usage does, what lets go of them does neither', 
   expect(told(world)).toEqual([]);
 });
 
-test('a refused usage does neither', () => {
+test('refused usage neither fires nor arms an alert', () => {
   const world = watched(['usage 80', 'remaining 20']);
   world.grant({ amount: 100n });
   world.use(101n, { admission: 'reject' });
@@ -268,7 +268,7 @@ test('a refused usage does neither', () => {
   expect(told(world)).toEqual([]);
 });
 
-test('one that is made for who is past it fires once: when it is looked at, or with the next usage', () => {
+test('an alert made for a customer past it fires once: when it is scanned, or with the next usage', () => {
   const world = watched([]);
   world.grant({ amount: 100n });
   world.use(90n);
@@ -281,7 +281,7 @@ test('one that is made for who is past it fires once: when it is looked at, or w
   expect(told(world)).toEqual(['!usage 85', '+usage 100']);
 });
 
-test('where nobody hears, it fires and is taken back in silence', () => {
+test('an alert without a subscribed endpoint fires and is armed without events', () => {
   const world = watched([]);
   watch(world, ['usage 80'], () => false);
   world.grant({ amount: 100n, every: 'day' });
@@ -294,7 +294,7 @@ test('where nobody hears, it fires and is taken back in silence', () => {
   expect(told(world)).toEqual(['-usage 80']);
 });
 
-test('a deleted one is forgotten by the next grant, and tells nothing', () => {
+test('a deleted alert is forgotten with the next grant, and writes no event', () => {
   const world = watched(['usage 80', 'usage 90']);
   world.grant({ amount: 100n });
   world.use(95n);
@@ -310,7 +310,7 @@ test('a deleted one is forgotten by the next grant, and tells nothing', () => {
   expect(world.state.fired).toEqual([]);
 });
 
-test('however many are made and deleted, few are remembered', () => {
+test('few alerts are remembered, however many are made and deleted', () => {
   const world = watched([]);
   world.grant({ amount: 1000n });
   for (let n = 1; n <= 3 * ALERTS_FIRED_MAX; n += 1) {
@@ -325,7 +325,7 @@ test.each<[Aggregation, readonly bigint[], readonly string[]]>([
   ['count', [5n, 5n, 5n], ['+usage 2', '+usage 3']],
   ['max', [1n, 9n, 4n], ['+usage 2', '+usage 3']],
   ['last', [1n, 2n, 3n, 1n, 2n], ['+usage 2', '+usage 3']],
-])('a %s meter', (aggregation, values, expected) => {
+])('alerts fire on a %s meter', (aggregation, values, expected) => {
   const world = watched(['usage 2', 'usage 3', 'usage 10'], aggregation);
   world.grant({ amount: 100n });
   for (const value of values) {
@@ -335,7 +335,7 @@ test.each<[Aggregation, readonly bigint[], readonly string[]]>([
   expect(told(world)).toEqual([...expected]);
 });
 
-test('a larger plan leads back, a smaller one does not fire by itself', () => {
+test('a larger plan arms a fired alert, and a smaller one does not fire it by itself', () => {
   const world = watched(['usage_percentage 80']);
   world.plan({ limit: 100n });
   world.use(80n);
@@ -348,7 +348,7 @@ test('a larger plan leads back, a smaller one does not fire by itself', () => {
   expect(told(world)).toEqual(['!usage_percentage 80']);
 });
 
-test('a percentage is exact where a double is not', () => {
+test("an alert's percentage is exact where a double is not", () => {
   const world = watched(['usage_percentage 33.3333']);
   world.grant({ amount: 300_000_000_000_001n });
   // 33.3333 % of it are 99999900000000.333333.

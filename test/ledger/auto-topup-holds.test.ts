@@ -32,14 +32,14 @@ const STORIES: [string, Step[], orders: number, level: bigint][] = [
   ['crossed anew after a release',             [hold('a', 11n), captured, release('a'), hold('b', 111n)],  2, 9n],
 ];
 
-test.each(STORIES)('%s', (_what, steps, orders, level) => {
+test.each(STORIES)('an auto top-up with holds: %s', (_what, steps, orders, level) => {
   const world = topped();
   for (const step of steps) step(world);
   expect([world.orders.length, world.numbers[2]]).toEqual([orders, level]);
   expect(new Set(world.orders.map(({ id }) => id)).size).toBe(orders);
 });
 
-test('a capture pays for what is held, and no other charge follows', () => {
+test("an auto top-up's capture covers what is held, and no other charge follows", () => {
   const world = topped();
   hold('a', 20n)(world);
   use(30n)(world);
@@ -50,7 +50,7 @@ test('a capture pays for what is held, and no other charge follows', () => {
   expect([statusOf(topUpOf(world)), world.orders.length]).toEqual(['armed', 1]);
 });
 
-test('time has the sooner of an expiry and of a try again', () => {
+test("the next alarm is the sooner of a hold's expiry and an auto top-up's retry", () => {
   const world = topped();
   world.reserve(15n, 7200);
   refuse(world, { passes: true });
@@ -67,7 +67,7 @@ test('time has the sooner of an expiry and of a try again', () => {
   expect([statusOf(topUpOf(world)), world.orders.length]).toEqual(['armed', 2]);
 });
 
-test('an alert that the same usage reached is taken back by what is granted', () => {
+test("an alert that the same usage fired is armed by the auto top-up's grant", () => {
   const world = topped();
   const alert = { id: 'low', type: 'remaining', threshold: 9n } as const;
   world.alerts = { all: [alert], hears: () => true, mayFire: true };
@@ -82,7 +82,7 @@ test('an alert that the same usage reached is taken back by what is granted', ()
   expect([alertsOf(world).at(-1), world.orders.length]).toEqual(['alert.triggered 9', 2]);
 });
 
-test('what is granted but is not enough leaves the alert fired, and is charged again', () => {
+test('an auto top-up whose grant is too small leaves the alert fired, and charges again', () => {
   const world = topped();
   const alert = { id: 'low', type: 'remaining', threshold: 9n } as const;
   world.alerts = { all: [alert], hears: () => true, mayFire: true };

@@ -14,7 +14,7 @@ import { capture, chargeOf, HEARD, refuse, SETTINGS, topped, topUpOf } from './a
 import { holds, seeded } from './property.ts';
 import { DAY, HOUR, T0, World } from './world.ts';
 
-test('at the threshold nothing is ordered, below it one charge, whatever else is used', () => {
+test('an auto top-up orders nothing at its threshold, and one charge below it, whatever else is used', () => {
   const world = topped();
   world.use(10n);
   expect(world.orders).toEqual([]);
@@ -34,7 +34,7 @@ test('at the threshold nothing is ordered, below it one charge, whatever else is
   expect(statusOf(topUpOf(world))).toBe('charging');
 });
 
-test('a capture grants with the id of its payment, in one decision, and once', () => {
+test("an auto top-up's capture grants with the id of its payment, in one decision, and once", () => {
   const world = topped();
   world.use(15n);
   const paymentId = chargeOf(world);
@@ -51,7 +51,7 @@ test('a capture grants with the id of its payment, in one decision, and once', (
   expect(world.events.at(-1)?.data).toMatchObject({ amount: 100, paymentId, reason: null });
 });
 
-test('what is left of the debt is charged next, in the decision of the capture', () => {
+test('an auto top-up charges the rest of the debt next, in the decision of the capture', () => {
   const world = topped();
   world.use(200n);
   capture(world);
@@ -64,7 +64,7 @@ test('what is left of the debt is charged next, in the decision of the capture',
   expect(world.numbers).toEqual([220n, 200n, 20n]);
 });
 
-test('an expiry, a void and a new period are looked at, too', () => {
+test('an auto top-up looks at the balance after an expiry, a void and a new period, too', () => {
   const expiring = topped();
   expiring.grant({ amount: 100n, expiresAt: T0 + DAY, priority: 1 });
   expiring.use(15n);
@@ -85,7 +85,7 @@ test('an expiry, a void and a new period are looked at, too', () => {
   expect(statusOf(topUpOf(renewed))).toBe('armed');
 });
 
-test('unlimited is never below anything', () => {
+test("an unlimited balance is never below an auto top-up's threshold", () => {
   const world = topped({ enabled: false });
   world.grant({ amount: null });
   world.use(1000n);
@@ -93,7 +93,7 @@ test('unlimited is never below anything', () => {
   expect(world.orders).toEqual([]);
 });
 
-test('a decline that passes is tried again after 1, 6 and 24 hours, and no more', () => {
+test('an auto top-up whose decline may pass is retried after 1, 6 and 24 hours, and no more', () => {
   const world = topped();
   world.use(20n);
   for (const [index, hours] of [1, 6, 24].entries()) {
@@ -118,7 +118,7 @@ test('a decline that passes is tried again after 1, 6 and 24 hours, and no more'
 });
 
 test.each(['declined', 'authentication_required', 'no_payment_method'] as const)(
-  '%s suspends until another method is stored, once for each method',
+  'an auto top-up after %s is suspended until another method is stored, once for each',
   (why) => {
     const world = topped();
     world.use(20n);
@@ -135,7 +135,7 @@ test.each(['declined', 'authentication_required', 'no_payment_method'] as const)
   },
 );
 
-test('a method that was stored during a charge is tried as soon as that fails', () => {
+test("a method stored during an auto top-up's charge is tried as soon as that fails", () => {
   const world = topped();
   world.use(20n);
   world.topUp({ kind: 'arm', methodId: 'method' });
@@ -146,7 +146,7 @@ test('a method that was stored during a charge is tried as soon as that fails', 
   expect(statusOf(topUpOf(world))).toBe('suspended');
 });
 
-test('removed during a charge, what is captured is granted all the same', () => {
+test('an auto top-up deleted during its charge still grants what is captured', () => {
   const world = topped();
   world.use(20n);
   const paymentId = chargeOf(world);
@@ -161,7 +161,7 @@ test('removed during a charge, what is captured is granted all the same', () => 
   expect(chargeOf(world)).toBe('top-up/customer/meter/2');
 });
 
-test('a charge gives what it was ordered for', () => {
+test("an auto top-up's charge grants what it was ordered for", () => {
   const world = topped();
   world.use(20n);
   world.topUp({ kind: 'put', settings: { ...SETTINGS, amount: 7n, threshold: 0n }, zone: 'UTC' });
@@ -169,14 +169,14 @@ test('a charge gives what it was ordered for', () => {
   expect(world.numbers).toEqual([120n, 20n, 100n]);
 });
 
-test('nothing is ordered that the meter could not hold', () => {
+test('an auto top-up orders nothing that the meter could not hold', () => {
   const world = topped({ amount: 10n ** 15n - 20n });
   world.use(20n);
   expect(world.orders).toEqual([]);
   expect(statusOf(topUpOf(world))).toBe('armed');
 });
 
-test('what is charged has its place kept: no grant takes it', () => {
+test("an auto top-up's charge reserves its room on the meter: no grant takes it", () => {
   const most = 10n ** 15n - 1n;
   const world = topped({ amount: most - 20n });
   world.use(20n);
@@ -187,7 +187,7 @@ test('what is charged has its place kept: no grant takes it', () => {
   expect(world.numbers).toEqual([most, 20n, most - 20n]);
 });
 
-test('nor is anything ordered whose place another grant has', () => {
+test('an auto top-up orders nothing whose room on the meter another grant has', () => {
   const most = 10n ** 15n - 1n;
   const world = topped({ amount: most - 20n });
   world.grant({ amount: 1n, effectiveAt: T0 + DAY });
@@ -219,12 +219,15 @@ const WINDOWS = [
   ['day', 'Europe/Berlin', '2026-10-25T12:00:00Z', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
 ] as const;
 
-test.each(WINDOWS)('a %s in %s that has %s', (interval, zone, at, start, end) => {
-  const found = windowAt(interval, zone, Date.parse(at));
-  expect(found).toEqual({ start: Date.parse(start), end: Date.parse(end) });
-});
+test.each(WINDOWS)(
+  "an auto top-up's limit window: a %s in %s that has %s",
+  (interval, zone, at, start, end) => {
+    const found = windowAt(interval, zone, Date.parse(at));
+    expect(found).toEqual({ start: Date.parse(start), end: Date.parse(end) });
+  },
+);
 
-test('captures count in the windows of the last one, and a clock that steps back forgets none', () => {
+test("an auto top-up's limit counts captures in its windows, and a clock that steps back forgets none", () => {
   const zone = 'UTC';
   const sunday = Date.UTC(2026, 10, 29, 12);
   let captured = withCapture(null, { at: sunday, zone });
@@ -310,7 +313,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   })),
 );
 
-test(seeded('any history is as the model says'), () => {
+test(seeded('any history of an auto top-up is as its model says'), () => {
   holds(
     fc.property(
       fc.constantFrom('UTC', 'America/New_York', 'Asia/Kathmandu', 'Europe/Berlin'),

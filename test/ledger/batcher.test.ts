@@ -42,7 +42,7 @@ function bed() {
   return { schedule, batcher, loads, ends, get };
 }
 
-test('tenants take turns in what a query asks for', () => {
+test('a batch query serves tenants in turn', () => {
   const { schedule, loads, get } = bed();
   for (let n = 0; n < 400; n += 1) get(`loud ${n}`, 'loud');
   schedule.run(LOAD_MS - 1);
@@ -51,7 +51,7 @@ test('tenants take turns in what a query asks for', () => {
   expect(loads[1]!.filter((key) => key.startsWith('quiet')).length).toBe(5);
 });
 
-test('one tenant has half of the room at most, and the next one finds some', () => {
+test('one tenant has half of a batch query at most, and the next one finds room', () => {
   const { schedule, batcher, ends, get } = bed();
   for (let n = 0; n < 3 * WAITING_MAX; n += 1) get(`loud ${n}`, 'loud');
   expect(batcher.waiting).toBe(WAITING_MAX / 2);
@@ -62,7 +62,7 @@ test('one tenant has half of the room at most, and the next one finds some', () 
   expect(batcher.waiting).toBe(0);
 });
 
-test('where there is one alone, all of the room is for it', () => {
+test('a tenant alone may fill a batch query', () => {
   const { schedule, ends, get } = bed();
   for (let n = 0; n < WAITING_MAX + 7; n += 1) get(`key ${n}`);
   schedule.run(10_000);

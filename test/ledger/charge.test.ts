@@ -45,8 +45,8 @@ const BILLED = { subscriptionId: 'subscription', isOffSession: true } as const;
 
 const FINAL: readonly PaymentStatus[] = ['succeeded', 'failed', 'errored', 'canceled'];
 
-describe('what the processor says of a charge that is under way', () => {
-  test.each(ANSWERS)('%p', (answer, status, event) => {
+describe("the processor's answer to a charge that is under way", () => {
+  test.each(ANSWERS)('decides it: %p', (answer, status, event) => {
     const world = new PaymentWorld();
     world.charge(answer);
     const { state } = world;
@@ -64,7 +64,7 @@ describe('what the processor says of a charge that is under way', () => {
   });
 });
 
-describe('after a final answer no other one counts', () => {
+describe('a charge with a final answer keeps it', () => {
   for (const [first, status] of ANSWERS.filter(([, kind]) => FINAL.includes(kind))) {
     test.each(ANSWERS.map(([answer]) => [answer.kind, answer] as const))(
       `${status}, then %s`,
@@ -80,7 +80,7 @@ describe('after a final answer no other one counts', () => {
 });
 
 test.each(ANSWERS.filter(([, kind]) => FINAL.includes(kind)))(
-  'after a final answer nobody asks, however often it was asked before: %p',
+  'a charge with a final answer is not looked up again, however often it was before: %p',
   (answer) => {
     const world = new PaymentWorld();
     world.charge(UNKNOWN);
@@ -89,7 +89,7 @@ test.each(ANSWERS.filter(([, kind]) => FINAL.includes(kind)))(
   },
 );
 
-test('a charge that takes its time is asked about when the processor says', () => {
+test('a slow charge is looked up when the processor says', () => {
   const world = new PaymentWorld();
   world.charge(UNKNOWN);
   world.charge(PENDING);
@@ -102,7 +102,7 @@ test('a charge that takes its time is asked about when the processor says', () =
   });
 });
 
-test('a decline says what was tried, or leaves what is known of it', () => {
+test('a decline names the method that was tried, or leaves what is known of it', () => {
   const world = new PaymentWorld();
   world.charge(DECLINED);
   expect(world.state).toMatchObject({
@@ -123,14 +123,14 @@ test.each([
   ['an error for a subscription',              BILLED,                                NOT_ATTEMPTED, []],
   ['a decline of its first payment',           { ...BILLED, isOffSession: false },    DECLINED,      ['payment.failed']],
   ['a decline of a stored card for a product', { ...BILLED, subscriptionId: null },   DECLINED,      ['payment.failed']],
-] as const)('who tells of it: %s', (_what, options, answer, told) => {
+] as const)('the events and follow-ups of an answer to a charge: %s', (_what, options, answer, told) => {
   const world = new PaymentWorld(options);
   world.charge(answer);
   expect<readonly string[]>(world.events.map(({ type }) => type)).toEqual(told);
   expect(world.followups.map(({ kind }) => kind)).toEqual(['payment_settled']);
 });
 
-test('only what was not attempted is told to be worth a try', () => {
+test('a charge says that a retry is worth it only where it was not attempted', () => {
   const told = (answer: ChargeAnswer) => {
     const world = new PaymentWorld();
     world.charge(answer);
@@ -163,11 +163,14 @@ const FINAL_FOR_IT: Readonly<Record<FailureCode, boolean>> = {
   canceled: false,
 };
 
-test.each(Object.entries(FINAL_FOR_IT))('after %s no other try helps: %p', (code, isFinal) => {
-  expect(HARD_DECLINES.has(code)).toBe(isFinal);
-});
+test.each(Object.entries(FINAL_FOR_IT))(
+  'a decline with %s ends the retries of a charge: %p',
+  (code, isFinal) => {
+    expect(HARD_DECLINES.has(code)).toBe(isFinal);
+  },
+);
 
-test('silence is no answer: it is asked about again, ever more slowly, and nothing is released', () => {
+test('a charge without an answer is looked up ever more slowly, and nothing is released', () => {
   const world = new PaymentWorld();
   const waits: number[] = [];
   for (let ask = 0; ask < 30; ask += 1) {
@@ -186,7 +189,7 @@ test('silence is no answer: it is asked about again, ever more slowly, and nothi
 
 const ACTION_MS = 15 * 60_000;
 
-test('a buyer who must act has the time that the processor gives, and is asked about meanwhile', () => {
+test("a charge that needs its buyer has the processor's time for it, and is looked up meanwhile", () => {
   const world = new PaymentWorld();
   world.charge(ACTION);
   expect(world.state.askAt).toBe(T0 + 2500);
@@ -197,7 +200,7 @@ test('a buyer who must act has the time that the processor gives, and is asked a
   expect(isActionOverdue(world.state, { now: world.now + 1, actionMs: ACTION_MS })).toBe(true);
 });
 
-test('a buyer who stays away is asked about ever more rarely, but each minute', () => {
+test('a charge whose buyer stays away is looked up ever more rarely, but each minute', () => {
   const world = new PaymentWorld();
   let asks = 0;
   for (; world.now < T0 + 2 * ACTION_MS; asks += 1) {
@@ -209,7 +212,7 @@ test('a buyer who stays away is asked about ever more rarely, but each minute', 
   expect(asks).toBeLessThan(60);
 });
 
-test('payment.succeeded carries what the contract names', () => {
+test('payment.succeeded has the fields of the contract', () => {
   const world = new PaymentWorld({ amount: 1250n, currency: 'KWD' });
   world.charge(SUCCEEDED);
   const [event] = world.events;
@@ -238,7 +241,7 @@ test('payment.succeeded carries what the contract names', () => {
   });
 });
 
-test('nothing due is captured as nothing, and cannot be refunded', () => {
+test('a charge of nothing is captured as nothing, and cannot be refunded', () => {
   const world = new PaymentWorld({ amount: 0n });
   world.charge(SUCCEEDED);
   expect(world.state.status).toBe('succeeded');

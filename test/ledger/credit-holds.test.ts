@@ -5,7 +5,7 @@ import { after, commit, hold, plan, release, type Step, topUp, use, wait } from 
 import type { Numbers } from './credit-world.ts';
 import { DAY, HOUR, T0 } from './world.ts';
 
-describe('what is held', () => {
+describe('a hold that a credit pool pays for', () => {
   const extend =
     (amount: number, expected = 'open 0'): Step =>
     (world) =>
@@ -56,7 +56,7 @@ describe('what is held', () => {
     expect(world.written.reservations.get('a')?.paidBy).toMatchObject({ own: 5n });
   });
 
-  test('expired, it is free for a decision on the pool and on another member', () => {
+  test('frees both its parts when it expires, also for another member', () => {
     const held = [topUp('credits', 10), short(5), wait(60_000)];
     expect(after(...held).reserve('credits', 10, 'b')).toBe('reserved ok by nobody');
     expect(after(...held).use('images', 1, { admission: 'consume' })).toBe(
@@ -67,13 +67,13 @@ describe('what is held', () => {
     expect(world.numbers('credits')).toEqual([10, 10, 0, 0]);
   });
 
-  test('of a period of the pool that is over, where the member draws on the next: it is paid once', () => {
+  test('from an ended period of the pool is paid once, where the member draws on the next', () => {
     const held = [topUp('credits', 50), plan('chat', 5), hold('chat', 15), wait(HOUR)];
     const world = after(...held, plan('credits', 30), commit('chat', 15));
     expect(world.numbers('credits')).toEqual([80, 20, 0, 60]);
   });
 
-  test('what the pool holds is no reservation of a caller', () => {
+  test('is no reservation of a caller on the pool', () => {
     const world = after(topUp('credits', 50), hold('chat', 7));
     const [its] = world.state('credits').reservations;
     expect(its?.memberAccountId).toBe(world.state('chat').current.accountId);
@@ -89,7 +89,7 @@ describe('what is held', () => {
     ['with more used late',            [use('chat', 1, DAY), commit('chat', 7)],     [[2, 8, 0], [0, 0, 0]],  [[20, 12, 0], [20, 0, 0]]],
   ];
 
-  test.each(OVER)('over the end of a period it %s', (_what, steps, chat, credits) => {
+  test.each(OVER)('over the end of a period %s', (_what, steps, chat, credits) => {
     const world = after(
       plan('credits', 20),
       topUp('chat', 2),
@@ -103,7 +103,7 @@ describe('what is held', () => {
   });
 });
 
-describe('what the pool holds when its grants end', () => {
+describe('units that a credit pool holds when its grants end', () => {
   const expiring: Step = (world) => world.grant('credits', 10, { expiresAt: world.now + HOUR });
   const two = [expiring, topUp('credits', 50), hold('chat', 3), hold('chat', 4, 'b'), wait(HOUR)];
 
@@ -142,7 +142,7 @@ describe('what the pool holds when its grants end', () => {
     expect(world.numbers('credits')).toEqual(expected);
   });
 
-  test('and its period, it expires in its period', () => {
+  test('over the end of the pool and of its period expire in its period', () => {
     const world = after(plan('credits', 20), hold('chat', 7, 'a', 30 * 3600), wait(DAY));
     world.tick('credits');
     expect(world.periods('credits')).toEqual([

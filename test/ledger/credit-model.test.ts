@@ -471,7 +471,7 @@ class Pair {
 }
 
 test(
-  seeded('what pools pay for is what the sums say'),
+  seeded('credit pools pay what the sums say, for any history'),
   () => {
     const property = fc.property(commands, (history) => {
       const pair = new Pair();

@@ -47,7 +47,7 @@ function totals(world: CreditWorld) {
   });
 }
 
-test(seeded('any order of the same events leaves the same'), () => {
+test(seeded('credits are the same for any order of the same events'), () => {
   const property = fc.property(stories, ({ has, before, sent, other }) => {
     const [one, another] = [sent, other].map((order) => {
       const world = new CreditWorld();

@@ -28,7 +28,7 @@ const WITHOUT_LIMIT: [string, Step[], number[][], number[][]][] = [
 ];
 
 test.each(WITHOUT_LIMIT)(
-  'without a limit costs nothing later: %s',
+  'a credit pool without a limit costs nothing later: %s',
   (_what, steps, chat, credits) => {
     const world = after(plan('credits', 20), ...steps);
     expect([world.periods('chat'), world.periods('credits')]).toEqual([chat, credits] as never);

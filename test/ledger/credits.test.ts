@@ -11,7 +11,7 @@ import { DAY, HOUR, T0 } from './world.ts';
 
 const SLUGS_OF_CREDITS = ['chat', 'images', 'tokens', 'credits'] as const;
 
-describe('what is used', () => {
+describe('usage of a member of a credit pool', () => {
   // prettier-ignore
   const USED: [string, Step[], Partial<Record<Slug, Numbers>>][] = [
     ['is paid by the pool',               [topUp('credits', 100), use('chat', 3)],                                              { chat: [0, 3, 0, 0],    credits: [100, 6, 0, 94] }],
@@ -56,7 +56,7 @@ describe('what is used', () => {
     ['in one endless period',        [topUp('credits', 20)],                               [use('chat', 3, 2 * DAY), use('chat', 1), use('chat', -4, DAY), use('credits', 2, DAY)]],
   ];
 
-  test.each(LATE)('late, in any order: %s', (_what, before, late) => {
+  test.each(LATE)('is late, in any order: %s', (_what, before, late) => {
     const ends = [late, late.toReversed()].map((order) => {
       const world = after(...before, wait(DAY + 2 * HOUR), ...order);
       return (['chat', 'images', 'tokens', 'credits'] as const).map((slug) => world.periods(slug));
@@ -64,7 +64,7 @@ describe('what is used', () => {
     expect(ends[0]).toEqual(ends[1]);
   });
 
-  test('late, it is of the period of both that it was in', () => {
+  test('that is late counts in the period of both that it was in', () => {
     const world = after(plan('credits', 20), topUp('chat', 2), use('chat', 3), wait(DAY + HOUR));
     use('chat', 1)(world);
     use('chat', 2, DAY)(world);
@@ -80,7 +80,7 @@ describe('what is used', () => {
     ]);
   });
 
-  test('corrected after what paid for it has expired, it is gone with that', () => {
+  test('that is corrected after the grants that paid for it expired gives nothing back', () => {
     const world = new CreditWorld();
     world.grant('credits', 10, { expiresAt: T0 + HOUR });
     for (const step of [topUp('credits', 20), use('chat', 4), wait(HOUR)]) step(world);
@@ -89,20 +89,20 @@ describe('what is used', () => {
     expect(world.numbers('credits')).toEqual([20, 0, 0, 20]);
   });
 
-  test('now, it is paid by the current period of the pool, although its own began before', () => {
+  test("now is paid by the pool's current period, although the member's own began before", () => {
     const world = after(plan('credits', 20), wait(DAY / 2), plan('chat', 1), wait(DAY / 2 + HOUR));
     use('chat', 3)(world);
     expect(world.numbers('credits')).toEqual([20, 4, 0, 16]);
   });
 
-  test('before it had a plan of its own, it is of the period that the pool had', () => {
+  test("from before the member had a plan is paid by the pool's period of then", () => {
     const world = after(plan('credits', 20), wait(HOUR), plan('chat', null), wait(HOUR));
     use('chat', 3, 1.5 * HOUR)(world);
     expect(world.periods('credits')).toEqual([[20, 6, 0]]);
     expect(world.period('chat', T0)?.consumed).toBe(3n);
   });
 
-  test('the members of one pool leave the other alone', () => {
+  test('leaves the other members of the pool alone', () => {
     const world = new CreditWorld({ credits: { chat: '2' }, minutes: { calls: '3' } });
     world.grant('credits', 10);
     world.grant('minutes', 10);
@@ -114,7 +114,7 @@ describe('what is used', () => {
     ]);
   });
 
-  test('both sides are of one decision, and the pool has what was drawn for whom', () => {
+  test("and the pool's draw are one decision, and the pool has what was drawn for whom", () => {
     const world = after(topUp('credits', 100), topUp('chat', 2), use('chat', 3), use('chat', -1));
     const account = world.state('chat').current.accountId;
     const drawn = world.written.transfers.filter(({ drawnFor }) => drawnFor === account);
@@ -125,8 +125,8 @@ describe('what is used', () => {
   });
 });
 
-describe('what it costs', () => {
-  test('is what the list said when the period of the pool began', () => {
+describe('the credit cost of a member', () => {
+  test("is what the list said when the pool's period began", () => {
     const world = after(plan('credits', 100), use('chat', 1));
     world.now += HOUR;
     world.patch('credits', { chat: '7', images: '1' });
@@ -138,28 +138,28 @@ describe('what it costs', () => {
     expect(world.periods('credits').map(([, consumed]) => consumed)).toEqual([11, 8]);
   });
 
-  test('counts from a period that begins when the list is there', () => {
+  test('counts from a period that begins once the list is there', () => {
     const world = after(plan('credits', 100), wait(DAY));
     world.patch('credits', { chat: '7' });
     use('chat', 1)(world);
     expect(world.numbers('credits')[1]).toBe(7);
   });
 
-  test('is that of the period of the pool, where the period of the member begins later', () => {
+  test("is that of the pool's period, where the member's period begins later", () => {
     const world = after(plan('credits', 100), wait(HOUR));
     world.patch('credits', { chat: '7' });
     for (const step of [wait(HOUR), plan('chat', 1), use('chat', 2)]) step(world);
     expect(world.numbers('credits')[1]).toBe(2);
   });
 
-  test('stays for an endless period, of members that come later, too', () => {
+  test('stays for an endless period, for members that are added later too', () => {
     const world = after(topUp('credits', 100), use('chat', 1), wait(DAY));
     world.patch('credits', { chat: '7', images: '1' });
     for (const slug of ['chat', 'images'] as const) use(slug, 1)(world);
     expect(world.numbers('credits')[1]).toBe(2 + 2 + 5);
   });
 
-  test('for a pool that is granted later is what the list says then', () => {
+  test('of a pool that is granted later is what the list says then', () => {
     const world = after(use('chat', 1), wait(HOUR));
     world.patch('credits', { chat: '7' });
     world.now += HOUR;
@@ -170,7 +170,7 @@ describe('what it costs', () => {
     expect(world.numbers('credits')[1]).toBe(14);
   });
 
-  test('ends for a member that is dropped from the list, with the period', () => {
+  test('ends with the period for a member that is dropped from the list', () => {
     const world = after(plan('credits', 100), use('chat', 1), wait(HOUR));
     world.patch('credits', { images: '5' });
     use('chat', 1)(world);
@@ -186,7 +186,7 @@ describe('what it costs', () => {
     expect(world.numbers('chat')).toEqual([0, 1, 0, -1]);
   });
 
-  test('begins for a member that comes to the list with the next period', () => {
+  test('begins with the next period for a member that is added to the list', () => {
     const world = new CreditWorld({ credits: { images: '5' } });
     world.plan('credits', 100, { resetInterval: 'day' });
     world.now += HOUR;
@@ -205,7 +205,7 @@ describe('what it costs', () => {
   });
 });
 
-describe('whether it may be used', () => {
+describe('a check of a member of a credit pool', () => {
   const suspend =
     (slug: Slug): Step =>
     (world) =>
@@ -303,11 +303,11 @@ describe('whether it may be used', () => {
     ],
   ];
 
-  test.each(REJECTS)('where usage beyond is rejected: %s', (_what, steps, value, expected) => {
+  test.each(REJECTS)('with overage rejected: %s', (_what, steps, value, expected) => {
     expect(after(...steps).use('chat', value, { admission: 'reject' })).toBe(expected);
   });
 
-  test('late, where it is rejected, the credits of that period are asked', () => {
+  test('that is late and rejects overage asks the credits of its own period', () => {
     const world = after(plan('credits', 10), use('chat', 4), wait(DAY + HOUR), use('chat', 5));
     const late = { admission: 'reject', eventAt: world.now - DAY } as const;
     expect(world.use('chat', 2, late)).toBe('refused insufficient_balance');
@@ -315,7 +315,7 @@ describe('whether it may be used', () => {
     expect(world.use('chat', 1, { admission: 'reject' })).toBe('refused insufficient_balance');
   });
 
-  test('past the limit of a pool that is sold, as far as the spend cap goes', () => {
+  test('past the limit of a pool that is sold is allowed as far as the spend cap goes', () => {
     const world = after(overage('credits', 4));
     // Twelve credits beyond the limit.
     world.cap('credits', (_before, { current: { consumed, granted } }) => {
@@ -332,14 +332,14 @@ describe('whether it may be used', () => {
   });
 });
 
-describe('what is told', () => {
+describe('the events of a credit pool', () => {
   const alert = (type: Alert['type'], threshold: bigint): Alert => ({
     id: `${type} ${threshold}`,
     type,
     threshold,
   });
 
-  test('a pool is exhausted by what its members use, once until a grant', () => {
+  test("say that it is exhausted by its members' usage, once until a grant", () => {
     const world = after(topUp('credits', 10), use('chat', 4));
     expect(world.told('credits')).toEqual(['granted']);
     use('chat', 1)(world);
@@ -351,7 +351,7 @@ describe('what is told', () => {
     expect(world.told('chat')).toEqual([]);
   });
 
-  test('a member is exhausted when its own is used up', () => {
+  test('say that a member is exhausted when its own grants are used up', () => {
     const world = after(topUp('credits', 10), topUp('chat', 2), use('chat', 3));
     expect([world.told('chat'), world.told('credits')]).toEqual([
       ['granted', 'exhausted'],
@@ -359,7 +359,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('alerts of the pool and of the member fire with the usage', () => {
+  test('are alerts of the pool and of the member, with the usage', () => {
     const world = new CreditWorld();
     world.alerts.set('credits', [alert('remaining', world.units('credits', 4))]);
     world.alerts.set('chat', [alert('usage', 3n), alert('remaining', 0n)]);
@@ -386,7 +386,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('a quiet decision fires none, of the pool neither', () => {
+  test('are none for a quiet decision, of the pool neither', () => {
     const world = new CreditWorld();
     world.alerts.set('credits', [alert('usage', 1n)]);
     world.alerts.set('chat', [alert('usage', 1n)]);
@@ -403,7 +403,7 @@ describe('what is told', () => {
   });
 });
 
-describe('a pool that is sold', () => {
+describe('a credit pool that is sold', () => {
   const PRICE: UsagePrice = {
     id: 'price',
     currency: 'USD',
@@ -425,7 +425,7 @@ describe('a pool that is sold', () => {
     ]);
   };
 
-  test('bills what its members use beyond, late draws with their period', () => {
+  test("bills its members' usage beyond it, late draws with their own period", () => {
     const world = after(sell(10), use('chat', 8));
     expect(spans(world)).toEqual([['price', 6]]);
     world.now += DAY + HOUR;
@@ -442,7 +442,7 @@ describe('a pool that is sold', () => {
     ]);
   });
 
-  test('closes with what was drawn when its price changes', () => {
+  test('closes its span with what was drawn when its price changes', () => {
     const world = after(sell(10), use('chat', 8), wait(HOUR));
     const cycle = { anchor: T0, zone: 'UTC' };
     const dearer = { ...PRICE, id: 'dearer' };
@@ -455,7 +455,7 @@ describe('a pool that is sold', () => {
   });
 });
 
-describe('what leaves the range of the pool', () => {
+describe('a draw out of the range of a credit pool', () => {
   // prettier-ignore
   const FAR: [string, (world: CreditWorld) => string][] = [
     ['usage',                    (world) => world.use('chat', 600_000)],
@@ -465,7 +465,7 @@ describe('what leaves the range of the pool', () => {
     ['an extension',             (world) => world.extend('chat', 'a', 600_000)],
   ];
 
-  test.each(FAR)('%s, is refused and changes nothing', (_what, step) => {
+  test.each(FAR)('by %s is refused and changes nothing', (_what, step) => {
     const world = after(topUp('credits', null), hold('chat', 1), wait(1));
     const before = [world.state('chat'), world.state('credits')];
     expect(step(world)).toBe('out_of_range');
@@ -473,7 +473,7 @@ describe('what leaves the range of the pool', () => {
     expect(world.use('chat', 400_000)).toBe('recorded ok by 800000 credits');
   });
 
-  test('before the pool was granted, is no draw when it is', () => {
+  test('of usage before the pool was granted is none when it is granted', () => {
     const world = after(use('chat', 600_000), topUp('credits', 5));
     expect([world.numbers('credits'), world.numbers('chat')[3]]).toEqual([[5, 0, 0, 5], -600_000]);
     use('chat', -599_999)(world);

@@ -18,11 +18,14 @@ const DECIMALS: [bigint, number, number, string][] = [
   [12_340n,      0,     0,        '12340'],
 ];
 
-test.each(DECIMALS)('%p with %p decimals, at least %p: %s', (value, scale, atLeast, text) => {
-  expect(decimal(value, scale, atLeast)).toBe(text);
-});
+test.each(DECIMALS)(
+  'the decimal of %p with %p decimals, at least %p, is %s',
+  (value, scale, atLeast, text) => {
+    expect(decimal(value, scale, atLeast)).toBe(text);
+  },
+);
 
-test('a decimal reads back as what it was made of', () => {
+test('a decimal reads back as the units it was made of', () => {
   const bound = 10n ** 40n;
   const value = fc.bigInt({ min: -bound, max: bound });
   const digits = fc.integer({ min: 0, max: 21 });

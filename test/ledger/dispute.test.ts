@@ -50,8 +50,8 @@ const invoiced = (world: PaymentWorld): bigint =>
     0n,
   );
 
-describe('what becomes of a dispute', () => {
-  test('opened: the money is held, and cannot be refunded', () => {
+describe('a dispute', () => {
+  test('that is opened holds the money, which cannot be refunded', () => {
     const world = captured();
     const { changed, refused } = world.dispute();
     expect([changed.length, refused]).toEqual([1, []]);
@@ -79,7 +79,7 @@ describe('what becomes of a dispute', () => {
     expect(invoiced(world)).toBe(0n);
   });
 
-  test('lost: the hold is taken, and counts as given back, but is no refund', () => {
+  test('that is lost takes what it held, which counts as given back but is no refund', () => {
     const world = captured();
     world.dispute();
     world.now += 1000;
@@ -96,7 +96,7 @@ describe('what becomes of a dispute', () => {
     expect(invoiced(world)).toBe(10_000n);
   });
 
-  test('won: the hold is let go, and all can be refunded', () => {
+  test('that is won releases what it held, and all can be refunded', () => {
     const world = captured();
     world.dispute();
     world.dispute({ status: 'won' });
@@ -109,7 +109,7 @@ describe('what becomes of a dispute', () => {
     expect(invoiced(world)).toBe(0n);
   });
 
-  test('a part: the rest can be refunded', () => {
+  test('of a part of the payment leaves the rest to refunds', () => {
     const world = captured();
     world.dispute({ amount: 4000n });
     expect(world.refund(6001n)).toEqual({ kind: 'refused', refusal: 'disputed' });
@@ -120,7 +120,7 @@ describe('what becomes of a dispute', () => {
     expect(refundable(world.state.account)).toBe(0n);
   });
 
-  test('lost in part: what was not taken is free again', () => {
+  test('that is lost in part releases what was not taken', () => {
     const world = captured();
     world.dispute({ amount: 10_000n });
     world.dispute({ amount: 7000n, status: 'lost' });
@@ -128,7 +128,7 @@ describe('what becomes of a dispute', () => {
     expect(refundable(world.state.account)).toBe(3000n);
   });
 
-  test('another amount while it is open: the hold follows', () => {
+  test('whose amount changes while it is open holds the new amount', () => {
     const world = captured();
     world.dispute({ amount: 3000n });
     world.dispute({ amount: 5000n });
@@ -143,8 +143,8 @@ describe('what becomes of a dispute', () => {
   });
 });
 
-describe('news twice and out of order', () => {
-  test.each([['opened'], ['won'], ['lost']] as const)('%s twice is once', (status) => {
+describe('news of a dispute, twice or out of order', () => {
+  test.each([['opened'], ['won'], ['lost']] as const)('is the same once or twice: %s', (status) => {
     const world = captured();
     world.dispute({ status });
     const { transfers, events } = world;
@@ -153,14 +153,14 @@ describe('news twice and out of order', () => {
     expect([transfers.length, events.length]).toEqual(before);
   });
 
-  test('lost without having been opened', () => {
+  test('may be that it is lost without having been opened', () => {
     const world = captured();
     world.dispute({ status: 'lost' });
     expect(world.totals).toMatchObject({ debitsPending: 0n, debitsPosted: 10_000n });
     expect(told(world)).toEqual([['lost', '100.00']]);
   });
 
-  test.each([['won'], ['lost']] as const)('opened after %s is an older answer', (status) => {
+  test.each([['won'], ['lost']] as const)('as opened after %s is ignored as older', (status) => {
     const world = captured();
     world.dispute({ status });
     const { totals } = world;
@@ -169,7 +169,7 @@ describe('news twice and out of order', () => {
     expect(disputeOf(world).status).toBe(status);
   });
 
-  test('lost and won after all: what was taken comes back', () => {
+  test('as lost and then won gives back what was taken', () => {
     const world = captured();
     world.dispute({ status: 'lost' });
     world.dispute({ status: 'won' });
@@ -183,8 +183,8 @@ describe('news twice and out of order', () => {
   });
 });
 
-describe('beside refunds', () => {
-  test('a full refund came first: the dispute finds nothing, and says so', () => {
+describe('a dispute beside refunds', () => {
+  test('that finds a full refund holds nothing, and says so', () => {
     const world = captured();
     refunded(world, 10_000n, DONE);
     world.dispute();
@@ -196,7 +196,7 @@ describe('beside refunds', () => {
     expect(invoiced(world)).toBe(0n);
   });
 
-  test('a part was refunded: the dispute takes what is left', () => {
+  test('holds what a partial refund left', () => {
     const world = captured();
     refunded(world, 2500n, DONE);
     world.dispute();
@@ -214,7 +214,7 @@ describe('beside refunds', () => {
     ['opened', { held: 10_000n, chargedBack: 0n }],
     ['lost', { held: 0n, chargedBack: 10_000n }],
     ['won', { held: 0n, chargedBack: 0n }],
-  ] as const)('a refund fails while the dispute is %s', (status, account) => {
+  ] as const)('holds what a failed refund gives back while it is %s', (status, account) => {
     const world = captured();
     const early = refunded(world, 4000n, WATCHED);
     const pending = world.refund(3000n);
@@ -231,7 +231,7 @@ describe('beside refunds', () => {
     expect(failures.at(-1)?.data).toMatchObject({ refundableAmount: left });
   });
 
-  test('two disputes share the payment; what one lets go the other holds', () => {
+  test('that shares the payment with another holds what that one releases', () => {
     const world = captured();
     world.dispute({ reference: 'dp_1', amount: 8000n });
     world.dispute({ reference: 'dp_2', amount: 8000n });
@@ -242,19 +242,19 @@ describe('beside refunds', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('news of a dispute is refused', () => {
   test.each([
     ['a charge that is not decided', new PaymentWorld(), {}, 'no_charge'],
     ['another currency', captured(), { currency: 'EUR' }, 'other_currency'],
     ['an amount of nothing', captured(), { amount: 0n }, 'invalid_amount'],
-  ] as const)('%s', (_name, world, news, refusal) => {
+  ] as const)('for %s', (_name, world, news, refusal) => {
     const before = world.state;
     const { changed, refused } = world.dispute(news);
     expect([changed, refused]).toEqual([[], [{ reference: 'dp_1', refusal }]]);
     expect(world.state).toBe(before);
   });
 
-  test('more of them than a payment can have; those that are there go on', () => {
+  test('beyond the number that a payment can have, while the others go on', () => {
     const world = captured();
     for (let nth = 1; nth <= DISPUTES_MAX; nth += 1) {
       world.dispute({ reference: `dp_${nth}`, amount: 1n });
@@ -265,7 +265,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('when the processor is asked again', () => {
+describe('a dispute is looked up at the processor', () => {
   test('each day while it is open, or when it says', () => {
     const world = captured();
     world.dispute();
@@ -277,7 +277,7 @@ describe('when the processor is asked again', () => {
     expect(nextAsk(world.state)).toBeNull();
   });
 
-  test('no answer: later each time, a day at most; the hold stays', () => {
+  test('later each time without an answer, a day at most, and stays held', () => {
     const world = captured();
     world.dispute();
     const waits = Array.from({ length: 14 }, () => {
@@ -292,7 +292,7 @@ describe('when the processor is asked again', () => {
     expect(told(world)).toHaveLength(1);
   });
 
-  test('an answer that does not name it: it is still open, and asked about the next day', () => {
+  test('the next day after an answer that does not name it, as still open', () => {
     const world = captured();
     world.dispute();
     world.now += DAY_MS;
@@ -306,7 +306,7 @@ describe('when the processor is asked again', () => {
   });
 });
 
-test('disputed with the charge: captured and held in one decision', () => {
+test('a payment disputed with its charge is captured and held in one decision', () => {
   const world = new PaymentWorld();
   const news: DisputeNews = {
     reference: 'dp_1',

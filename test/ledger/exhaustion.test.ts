@@ -38,13 +38,13 @@ const STORIES: [string, Step[], string[]][] = [
   ['where overage is allowed, too',              [grant({ overageAllowed: true }), use(10n)],               ['granted', 'exhausted']],
 ];
 
-test.each(STORIES)('is told %s', (_what, steps, told) => {
+test.each(STORIES)('exhaustion of a feature is announced %s', (_what, steps, told) => {
   const world = new World();
   for (const step of steps) step(world);
   expect(world.told).toEqual(told);
 });
 
-test('says the limit, the consumption, remaining 0 and the signed balance', () => {
+test('the event of an exhausted feature has its limit, consumption, remaining 0 and signed balance', () => {
   const world = new World('sum', 1);
   world.grant({ amount: 100n });
   world.use(125n);
@@ -56,7 +56,7 @@ test('says the limit, the consumption, remaining 0 and the signed balance', () =
   });
 });
 
-test('events are numbered without a gap and their times ascend, also within a millisecond', () => {
+test('events of exhaustion have numbers without a gap and ascending times, within a millisecond too', () => {
   const world = new World();
   for (let i = 0; i < 5; i += 1) {
     world.grant();

@@ -19,7 +19,7 @@ const REFUSALS: [string, Given[], Given, string][] = [
   ['one whose rollover would go over it',     [],                                                           { amount: QUANTITY_BOUND - 1n, every: 'day', rollover: { max: QUANTITY_BOUND - 1n, expiresAfterPeriods: 1 } }, 'out_of_range'],
 ];
 
-test.each(REFUSALS)('%s', (_what, held, asked, outcome) => {
+test.each(REFUSALS)('a grant is refused: %s', (_what, held, asked, outcome) => {
   const world = new World();
   for (const fields of held) granted(world.grant(fields));
   const before = [world.state, world.transfers.length, world.events.length];
@@ -53,7 +53,7 @@ test('a grant pays what was used beyond the limit before it', () => {
   ]);
 });
 
-test('what expires first burns first, whatever came first', () => {
+test('the grant that expires first burns first, whatever came first', () => {
   const world = new World();
   world.grant({ amount: 10n });
   world.grant({ amount: 10n, expiresAt: T0 + DAY });
@@ -62,7 +62,7 @@ test('what expires first burns first, whatever came first', () => {
   expect(world.parts).toEqual([0n, 7n, 10n]);
 });
 
-test('consumption is dealt out when the set of grants changes: a better grant does not pay for what was before it', () => {
+test('a better grant does not pay for usage before it: consumption is dealt out at each change', () => {
   const world = new World();
   world.grant({ amount: 10n });
   world.use(4n);
@@ -70,7 +70,7 @@ test('consumption is dealt out when the set of grants changes: a better grant do
   expect(world.parts).toEqual([10n, 6n]);
 });
 
-test('voiding takes back what is left; what was used stays used', () => {
+test('voiding a grant takes back what is left; what was used stays used', () => {
   const world = new World();
   const id = granted(world.grant());
   world.use(4n);
@@ -85,7 +85,7 @@ const NOT_LIVE: [string, (world: World, id: string) => void][] = [
   ['expired',         (world) => { world.tickAt(T0 + DAY); }],
 ];
 
-test.each(NOT_LIVE)('voiding one that was %s changes nothing', (_what, end) => {
+test.each(NOT_LIVE)('voiding a grant that was %s changes nothing', (_what, end) => {
   const world = new World();
   const id = granted(world.grant({ expiresAt: T0 + DAY }));
   end(world, id);
@@ -93,7 +93,7 @@ test.each(NOT_LIVE)('voiding one that was %s changes nothing', (_what, end) => {
   expect([world.void(id), world.transfers.length]).toEqual(['not_live', length]);
 });
 
-test('voiding one that has expired, before any alarm, writes that it has expired', () => {
+test('voiding a grant that has expired, before its alarm, writes that it has expired', () => {
   const world = new World();
   const id = granted(world.grant({ expiresAt: T0 + DAY }));
   world.now = T0 + DAY;
@@ -101,7 +101,7 @@ test('voiding one that has expired, before any alarm, writes that it has expired
   expect(world.grants.get(id)?.ended).toEqual({ at: T0 + DAY, how: 'expired' });
 });
 
-test('voiding one that nobody gave changes nothing', () => {
+test('voiding an unknown grant changes nothing', () => {
   expect(new World().void('nothing')).toBe('not_live');
 });
 
@@ -113,7 +113,7 @@ test('voiding a grant of the future: it never starts', () => {
   expect([world.numbers, world.transfers]).toEqual([[0n, 0n, 0n], []]);
 });
 
-test('voiding an allowance ends its cycle; top-ups go on without an end', () => {
+test('voiding an allowance ends its cycle, and top-ups go on without an end', () => {
   const world = new World();
   const id = granted(world.grant({ every: 'day' }));
   world.grant({ amount: 5n });
@@ -135,7 +135,7 @@ test('a new allowance may begin after the old one was voided', () => {
   expect([world.numbers, world.state.current.start]).toEqual([[3n, 0n, 3n], T0 + 2 * HOUR]);
 });
 
-test('what unlimited gave stays given when it ends: a grant after it is whole', () => {
+test('usage that an unlimited grant paid stays paid when it ends: a grant after it is whole', () => {
   const world = new World();
   const id = granted(world.grant({ amount: null }));
   world.use(1000n);
@@ -144,7 +144,7 @@ test('what unlimited gave stays given when it ends: a grant after it is whole', 
   expect([world.check(10n), world.numbers[2], world.parts]).toEqual(['allowed ok', 10n, [10n]]);
 });
 
-test('a correction of what an expired grant paid gives nothing back to use', () => {
+test('a correction of usage that an expired grant paid gives nothing back to use', () => {
   const world = new World();
   world.grant({ amount: 10n, expiresAt: T0 + DAY });
   world.use(10n);
@@ -172,7 +172,7 @@ const CHECKS: [string, (world: World) => void, bigint, string][] = [
   ['unlimited beside a limit',            (w) => { w.grant(); w.grant({ amount: null }); },              99n,   'allowed unlimited'],
 ];
 
-test.each(CHECKS)('check: %s', (_what, give, asked, answer) => {
+test.each(CHECKS)('a check of grants: %s', (_what, give, asked, answer) => {
   const world = new World();
   give(world);
   expect(world.check(asked)).toBe(answer);

@@ -42,7 +42,7 @@ const ORDER: [string, Partial<Grant>, Partial<Grant>][] = [
   ['the id, where nothing else does',           { id: 'a' },                                 { id: 'b' }],
 ];
 
-test.each(ORDER)('burns first: %s', (_what, first, later) => {
+test.each(ORDER)('of two grants the first burns first: %s', (_what, first, later) => {
   const [a, b] = [
     { ...PLAIN, ...first },
     { ...PLAIN, ...later },
@@ -87,7 +87,7 @@ const BURNS: [string, bigint, string, bigint][] = [
   ['5/10 0/10*',        -2n,    '3/10 0/10*',       0n],
 ];
 
-test.each(BURNS)('%s, %p units: %s, and %p over', (before, units, after, rest) => {
+test.each(BURNS)('burning %s by %p units leaves %s, and %p over', (before, units, after, rest) => {
   const dealt = burn(grants(before), units);
   expect([shown(dealt.grants), dealt.rest]).toEqual([after, rest]);
 });
@@ -106,9 +106,7 @@ const listOf = (specs: readonly { amount: bigint | null; used: bigint; started: 
 const usedOf = (list: readonly Grant[]): bigint => list.reduce((sum, { used }) => sum + used, 0n);
 
 test(
-  seeded(
-    'the parts and the rest add up to the units, and no grant goes below zero or over its amount',
-  ),
+  seeded('burned parts and the rest add up, and no grant goes below zero or over its amount'),
   () => {
     holds(
       fc.property(grantLists, fc.bigInt({ min: -3000n, max: 3000n }), (specs, units) => {
@@ -132,22 +130,19 @@ test(
   },
 );
 
-test(
-  seeded('in burn order: a later grant is touched only where the earlier ones are used up'),
-  () => {
-    holds(
-      fc.property(grantLists, fc.bigInt({ min: 1n, max: 3000n }), (specs, units) => {
-        const before = listOf(specs);
-        const after = burn(before, units).grants;
-        const last = after.findLastIndex((grant, index) => grant !== before[index]);
-        for (const grant of after.slice(0, Math.max(0, last))) {
-          if (grant.started) expect(left(grant)).toBe(0n);
-        }
-      }),
-      3000,
-    );
-  },
-);
+test(seeded('a later grant is burned only where the earlier ones are used up'), () => {
+  holds(
+    fc.property(grantLists, fc.bigInt({ min: 1n, max: 3000n }), (specs, units) => {
+      const before = listOf(specs);
+      const after = burn(before, units).grants;
+      const last = after.findLastIndex((grant, index) => grant !== before[index]);
+      for (const grant of after.slice(0, Math.max(0, last))) {
+        if (grant.started) expect(left(grant)).toBe(0n);
+      }
+    }),
+    3000,
+  );
+});
 
 test(seeded('what fresh grants burned comes back whole'), () => {
   holds(

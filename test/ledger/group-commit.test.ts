@@ -17,7 +17,7 @@ test.each([
   ['the flush was long', { answered: 16, took: 90, came: 3, after: 0 }, 2],
   ['the answers are older than the wait', { answered: 16, took: 5, came: 1, after: 2 }, 0],
   ['the node was idle', { answered: 16, took: 5, came: 1, after: 60_000 }, 0],
-])('%s', (_, { answered, took, came, after }, waits) => {
+])('how long a group commit waits: %s', (_, { answered, took, came, after }, waits) => {
   const group = new GroupCommit();
   group.answered(answered, { now: 1000, ms: took });
   for (let n = 0; n < came; n += 1) expect(group.came()).toBe(n + 1 >= answered);
@@ -35,7 +35,7 @@ const flushes = fc.array(
   { maxLength: 300 },
 );
 
-test(seeded('a flush waits within the bound, and not where all are back'), () => {
+test(seeded('a flush waits for callers within its bound, and not where all are back'), () => {
   holds(
     fc.property(flushes, (all) => {
       const group = new GroupCommit();
@@ -72,11 +72,11 @@ test.each([
   [0, 100],
   [50, 100],
   [74, 100],
-])('where %d of 100 come back, few flushes wait: at most %d of 5000', (back, most) => {
+])('where %d of 100 callers come back, few flushes wait: at most %d of 5000', (back, most) => {
   expect(waitsOf(new GroupCommit(), { count: 5000, back })).toBeLessThanOrEqual(most);
 });
 
-test.each([75, 100])('where %d of 100 come back, each flush waits', (back) => {
+test.each([75, 100])('where %d of 100 callers come back, each flush waits', (back) => {
   expect(waitsOf(new GroupCommit(), { count: 1000, back })).toBe(1000);
 });
 
@@ -102,7 +102,7 @@ function loop(world: JournalWorld, { callers, backMs }: { callers: number; backM
   }
 }
 
-test('callers in a loop do not stay two groups', () => {
+test('callers in a loop are joined into one group of flushes', () => {
   const world = new JournalWorld();
   loop(world, { callers: 32, backMs: 0.3 });
   world.run(1000);
@@ -141,7 +141,7 @@ test('a flush that becomes full begins at once', () => {
   expect(latencyOf(first)).toBeCloseTo(0.2 + FLUSH_MS);
 });
 
-test('what waits for callers when the journal is abandoned is refused then', () => {
+test('units that wait for callers when the journal is abandoned are refused then', () => {
   const world = new JournalWorld();
   loop(world, { callers: 3, backMs: 1 });
   // The third one waits for the first two.

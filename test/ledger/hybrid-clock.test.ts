@@ -24,7 +24,7 @@ const HEARD: [string, Step[], number, number, number][] = [
   ['its own has been set back further',       [['hear', 9], ['own', -1992]],                          -1992, 0,     0],
 ];
 
-test.each(HEARD)('%s', (_what, steps, now, leadMs, wrong) => {
+test.each(HEARD)('the hybrid clock: %s', (_what, steps, now, leadMs, wrong) => {
   let own = T0;
   const told: number[] = [];
   const clock = new HybridClock({ now: () => own }, (aheadMs) => told.push(aheadMs));

@@ -18,7 +18,7 @@ const ENDS: Record<Kind, string> = {
   used: 'duplicate',
 };
 
-test.each(Object.entries(ENDS) as [Kind, string][])('%s alone: %s', (kind, end) => {
+test.each(Object.entries(ENDS) as [Kind, string][])('a %s unit alone ends as %s', (kind, end) => {
   const world = new JournalWorld();
   const unit = world.submit(kind);
   world.run(10 * LEASE_MS);
@@ -26,7 +26,7 @@ test.each(Object.entries(ENDS) as [Kind, string][])('%s alone: %s', (kind, end) 
   expect(unit.flushed).toBeLessThanOrEqual(2);
 });
 
-test('one slow unit among a thousand: it alone is refused, and the others wait for a few flushes', () => {
+test('one slow unit among a thousand is refused alone, and the others wait for a few flushes', () => {
   const world = new JournalWorld();
   const units = Array.from({ length: 1000 }, (_, n) => world.submit(n === 613 ? 'slow' : 'fine'));
   world.run(10 * LEASE_MS);
@@ -51,7 +51,7 @@ test('while a slow unit is searched for, later units wait for one flush of the s
   expect(Math.max(...waits)).toBeLessThan(1.2 * SLOW_MS);
 });
 
-test('where an empty flush is slow too, what waits is written when the database is well', () => {
+test('units that wait while even an empty flush is slow are written when the database is well', () => {
   const world = new JournalWorld();
   const early = world.submit('fine');
   world.isUnwell = true;
@@ -72,7 +72,7 @@ test('a late empty flush fails none of the waiting units', () => {
   expect(endOf(early)).toBe('committed');
 });
 
-test('but nothing is tried for ever', () => {
+test('units are not tried for ever while even an empty flush is slow', () => {
   const world = new JournalWorld();
   const unit = world.submit('fine');
   world.isSluggish = true;
@@ -81,7 +81,7 @@ test('but nothing is tried for ever', () => {
   expect(unit.flushed).toBeLessThanOrEqual(16);
 });
 
-test('a lease outlives a slow flush, and what is sent after it', () => {
+test('a lease outlives a slow flush, and the units sent after it', () => {
   const world = new JournalWorld();
   for (let n = 0; n < 20; n += 1) {
     world.submit('slow', `org ${n}`);
@@ -93,7 +93,7 @@ test('a lease outlives a slow flush, and what is sent after it', () => {
   expect(world.isLost).toBe(false);
 });
 
-test('a caller of used keys does not make others be decided again and again', () => {
+test('a caller of used keys does not make other units be decided again and again', () => {
   const world = new JournalWorld();
   const others: Planted[] = [];
   for (let n = 0; n < 300; n += 1) {

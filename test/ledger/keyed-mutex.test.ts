@@ -30,7 +30,7 @@ class Tasks {
   }
 }
 
-test('of one key, tasks run one after the other, as they came', async () => {
+test('tasks of one mutex key run one after the other, as they came', async () => {
   const tasks = new Tasks();
   for (const name of ['first', 'second', 'third']) tasks.begin(name, ['a']);
   expect(tasks.begun).toEqual(['first']);
@@ -42,7 +42,7 @@ test('of one key, tasks run one after the other, as they came', async () => {
   expect(tasks.begun).toEqual(['first', 'second', 'third', 'fourth']);
 });
 
-test('of different keys, and of none, they begin at once', () => {
+test('tasks of different mutex keys, and of none, begin at once', () => {
   const tasks = new Tasks();
   tasks.begin('a', ['a']);
   tasks.begin('b', ['b']);
@@ -50,7 +50,7 @@ test('of different keys, and of none, they begin at once', () => {
   expect(tasks.begun).toEqual(['a', 'b', 'none']);
 });
 
-test('one of many keys waits for all of them, and holds none of them meanwhile', async () => {
+test('a task of many mutex keys waits for all of them, and holds none of them meanwhile', async () => {
   const tasks = new Tasks();
   tasks.begin('a', ['a']);
   tasks.begin('b', ['b']);
@@ -68,7 +68,7 @@ test('one of many keys waits for all of them, and holds none of them meanwhile',
   expect(tasks.begun).toContain('b again');
 });
 
-test('one that fails says so, and lets the next one go', async () => {
+test('a mutex task that fails rejects, and lets the next one go', async () => {
   const tasks = new Tasks();
   tasks.begin('first', ['a', 'b']);
   tasks.begin('second', ['b']);

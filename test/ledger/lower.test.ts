@@ -31,6 +31,6 @@ test.each([
   ['unlimited, than the same',             answer(UNLIMITED),             answer(UNLIMITED),             false],
   ['more that a cap denies, than less',    capped(10n),                   answer(OVER, 11n),             true],
   ['less, than more that a cap denies',    answer(OVER, 11n),             capped(10n),                   false],
-])('lower: %s', (_what, one, other, is) => {
+])('a balance answer is lower than another: %s', (_what, one, other, is) => {
   expect(isLower(one, other)).toBe(is);
 });

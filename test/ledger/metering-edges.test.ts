@@ -8,8 +8,8 @@ import { DAY, HOUR, T0, World, granted, subscribed } from './world.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-describe('a grant tells', () => {
-  test('what it gives, and what there is now, in the units of its meter', () => {
+describe("a grant's event", () => {
+  test('has what it gives, and what there is now, in the units of its meter', () => {
     const world = new World('sum', 2);
     world.use(150n);
     world.grant({ amount: 1000n, expiresAt: T0 + DAY });
@@ -32,7 +32,7 @@ describe('a grant tells', () => {
     ]);
   });
 
-  test('no number of what is unlimited', () => {
+  test('has no numbers where it is unlimited', () => {
     const world = new World();
     world.grant({ amount: null });
     world.grant({ every: 'day' });
@@ -46,7 +46,7 @@ describe('a grant tells', () => {
     expect(world.events.map(({ timestamp }) => timestamp)).toEqual([T0, T0 + 1]);
   });
 
-  test('of a plan, that a subscription began', () => {
+  test('names the plan that a subscription began', () => {
     expect(subscribed().events.at(-1)?.data).toMatchObject({
       source: 'subscription_start',
       subscriptionId: 'plan',
@@ -58,19 +58,19 @@ describe('a grant tells', () => {
   });
 });
 
-describe('when a grant begins', () => {
+describe('a grant begins', () => {
   // prettier-ignore
   test.each([
     ['made an hour ago, for then: then',        { createdAt: T0 - HOUR, effectiveAt: T0 - HOUR }, T0 - HOUR],
     ['made now, for an hour ago: now',          { createdAt: T0, effectiveAt: T0 - HOUR },        T0],
     ['made now, for now: now',                  { createdAt: T0, effectiveAt: T0 },               T0],
-  ])('%s', (_what, fields, at) => {
+  ])('at its time: %s', (_what, fields, at) => {
     const world = new World();
     world.grant(fields);
     expect(world.transfers).toMatchObject([{ at }]);
   });
 
-  test('restarted by a clock that is ahead, it begins now', () => {
+  test('now, where it is restarted by a clock that is ahead', () => {
     const world = subscribed();
     world.now += HOUR;
     world.restartPlan({ anchor: T0 + 2 * HOUR, zone: 'UTC' });
@@ -87,7 +87,7 @@ describe('used-up top-ups', () => {
     return world;
   };
 
-  test('make room where there are too many', () => {
+  test('are dropped where there are too many', () => {
     const world = full({});
     expect(world.state.grants).toHaveLength(GRANTS_KEPT_MAX);
     world.grant({ amount: 7n });
@@ -101,7 +101,7 @@ describe('used-up top-ups', () => {
     ['one that comes again',  { every: 'day' as const },          [1n, 7n]],
     ['one of the future',     { effectiveAt: T0 + DAY },          [1n, 7n]],
     ['one that has units',    { amount: 2n },                     [2n, 7n]],
-  ])('but not %s', (_what, last, kept) => {
+  ])('are dropped where there are too many, but not %s', (_what, last, kept) => {
     const world = full(last);
     world.grant({ amount: 7n });
     expect(new Set(world.state.grants.map(({ amount }) => amount))).toEqual(new Set(kept));
@@ -116,7 +116,7 @@ describe('used-up top-ups', () => {
   });
 });
 
-test('voiding what is not live writes nothing', () => {
+test('voiding a grant that is not live writes nothing', () => {
   const world = new World();
   world.grant();
   const before = world.state;
@@ -131,7 +131,7 @@ test('an alarm that finds nothing to do is written all the same, or it would rin
 });
 
 describe('over the end of a period', () => {
-  test('a top-up that is used up ends, and what rolls over allows no overage', () => {
+  test('a top-up that is used up ends, and units that roll over allow no overage', () => {
     const world = new World();
     const rollover = { max: 6n, expiresAfterPeriods: 2 };
     world.grant({ every: 'day', rollover, overageAllowed: true, priority: 200 });
@@ -156,7 +156,7 @@ describe('over the end of a period', () => {
     expect(world.numbers).toEqual([12n, 2n, 10n]);
   });
 
-  test('of nothing left nothing rolls over, not even a grant of nothing', () => {
+  test('an allowance used up rolls nothing over, not even an empty grant', () => {
     const world = new World();
     world.grant({ every: 'day', rollover: { max: 6n, expiresAfterPeriods: 2 } });
     world.use(10n);
@@ -177,7 +177,7 @@ describe('over the end of a period', () => {
   });
 });
 
-test('of one priority and age, the lower id leads', () => {
+test('the allowance with the lower id leads, among those of one priority and age', () => {
   const world = new World();
   world.grant({ every: 'day' });
   world.grant({ every: 'week' });
@@ -191,22 +191,22 @@ test('of one priority and age, the lower id leads', () => {
   }
 });
 
-describe('at nothing left', () => {
-  test('overage that is not used yet is no overage', () => {
+describe('with nothing left', () => {
+  test('unused overage is not counted as overage', () => {
     const world = new World();
     world.grant({ overageAllowed: true });
     expect(world.use(10n)).toMatchObject({ record: { reason: 'ok' } });
     expect(world.use(1n)).toMatchObject({ record: { reason: 'overage_allowed' } });
   });
 
-  test('what counts as one is asked for as one, whatever it reports', () => {
+  test('usage of a meter that counts is checked as one, whatever it reports', () => {
     const world = new World('count');
     world.grant({ amount: 1n });
     expect(world.use(0n, { admission: 'consume' }).kind).toBe('recorded');
     expect(world.use(0n, { admission: 'consume' }).kind).toBe('refused');
   });
 
-  test('what changes nothing is admitted as a fact, not held to the limit', () => {
+  test('usage that changes nothing is recorded as a fact, not held to the limit', () => {
     const world = new World('max');
     world.grant();
     world.use(4n, { admission: 'reject' });

@@ -27,11 +27,11 @@ test('the decimals of every currency are those of ISO 4217, as Intl knows them',
   }
 });
 
-test('every exponent from 0 to 4 that ISO uses is there', () => {
+test('a currency of every exponent from 0 to 4 that ISO uses is there', () => {
   expect(new Set(EXPONENTS.values())).toEqual(new Set([0, 2, 3, 4]));
 });
 
-describe('parse and print', () => {
+describe('money', () => {
   test.each([
     ['1000', 'JPY', 1000n],
     ['12.50', 'USD', 1250n],
@@ -56,7 +56,7 @@ describe('parse and print', () => {
     ['٣', 'USD', 'not_an_amount'],
     ['1000000000000', 'USD', 'not_an_amount'],
     ['1.00000', 'CLF', 'not_an_amount'],
-  ] as const)('%p in %s is %p', (text, currency, expected) => {
+  ] as const)('of %p in %s is parsed as %p', (text, currency, expected) => {
     expect<bigint | string>(parseMoney(text, currency)).toBe(expected);
   });
 
@@ -78,12 +78,12 @@ describe('parse and print', () => {
     [10n ** 14n - 1n, 'USD', true],
     [10n ** 14n, 'USD', false],
     [10n ** 15n - 1n, 'KWD', true],
-  ])('whether %p in %s can be written: %p', (amount, currency, can) => {
+  ])('of %p in %s can be written: %p', (amount, currency, can) => {
     expect(isAmount(amount, currency)).toBe(can);
     if (can) expect(parseMoney(formatMoney(amount, currency), currency)).toBe(amount);
   });
 
-  test(seeded('what is printed reads back as the same amount, in every currency'), () => {
+  test(seeded('that is printed reads back as the same amount, in every currency'), () => {
     holds(
       fc.property(
         fc.constantFrom(...currencies),

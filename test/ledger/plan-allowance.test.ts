@@ -62,7 +62,7 @@ const STORIES: [string, PlanFields, Step[], [bigint | null, bigint, bigint | nul
   ['a top-up and a plan',                                    {},                           [topUp(5n), use(12n), at(FEB)],                                 [13n, 0n, 13n]],
 ];
 
-test.each(STORIES)('%s', (_what, plan, steps, expected) => {
+test.each(STORIES)("a plan's allowance: %s", (_what, plan, steps, expected) => {
   const world = subscribed(plan);
   for (const step of steps) step(world);
   expect(world.numbers).toEqual(expected);
@@ -88,7 +88,7 @@ test('the period is that of the lowest priority, then of the oldest allowance, w
   expect(period(world)).toEqual([T0 + DAY, T0 + 8 * DAY]);
 });
 
-test('when what leads ends, the next one leads a new period, and then there is none', () => {
+test('when the leading allowance ends, the next one leads a new period, and then there is none', () => {
   const world = subscribed();
   world.plan({ subscriptionId: 'add-on', resetInterval: 'week', limit: 5n });
   world.use(12n);
@@ -106,7 +106,7 @@ test('when what leads ends, the next one leads a new period, and then there is n
   ]);
 });
 
-test('ended and begun in one millisecond beside a top-up: each movement is made once', () => {
+test('a plan ended and begun in one millisecond beside a top-up makes each movement once', () => {
   const world = subscribed();
   world.grant({ amount: 5n });
   world.use(12n);
@@ -120,7 +120,7 @@ test('ended and begun in one millisecond beside a top-up: each movement is made 
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('what is given already is not given again', () => {
+test("a plan's allowance that was given is not given again", () => {
   const world = new World();
   const terms = { grantId: 'once' };
   expect([world.plan(terms), world.plan(terms)]).toEqual(['done', 'nothing']);
@@ -133,7 +133,7 @@ const REFUSED: [string, (world: World) => void, PlanFields, string][] = [
   ['too many',  (world) => { for (let i = 0; i < GRANTS_LIVE_MAX; i += 1) world.grant({ amount: 1n }); },                {},                        'too_many_grants'],
 ];
 
-test.each(REFUSED)('%s is refused, and all of it', (_what, prepare, fields, outcome) => {
+test.each(REFUSED)('a plan is refused whole: %s', (_what, prepare, fields, outcome) => {
   const world = new World();
   prepare(world);
   const before = world.state;
@@ -143,7 +143,7 @@ test.each(REFUSED)('%s is refused, and all of it', (_what, prepare, fields, outc
   expect(world.state).toBe(before);
 });
 
-test('an allowance that is used up is not retired for want of room', () => {
+test("a plan's allowance that is used up is not dropped to make room", () => {
   const world = subscribed({ resetInterval: 'never' });
   world.use(10n);
   for (let i = 0; i <= GRANTS_KEPT_MAX; i += 1) world.grant({ amount: 1n });
@@ -164,13 +164,13 @@ const ENDS: [string, (world: World) => void, string][] = [
   ['it would be given anew when it ends',  (w) => { w.expirePlanAt(FEB); w.now = FEB; },                                 'denied expired'],
 ];
 
-test.each(ENDS)('%s: %p', (_what, act, answer) => {
+test.each(ENDS)('the allowance of a plan, %s: a check is %p', (_what, act, answer) => {
   const world = subscribed();
   act(world);
   expect(world.check(1n)).toBe(answer);
 });
 
-test('what has rolled over ends with its allowance, by order and by time', () => {
+test("units that rolled over end with their plan's allowance, by command and by time", () => {
   for (const end of [
     (world: World) => world.withdrawPlan('voided'),
     (world: World) => {
@@ -186,7 +186,7 @@ test('what has rolled over ends with its allowance, by order and by time', () =>
   }
 });
 
-test('uncancelling leaves what has rolled over its own end', () => {
+test('uncanceling a plan leaves the end of units that rolled over', () => {
   const world = subscribed({ rollover: { max: 6n, expiresAfterPeriods: 1 } });
   world.now = FEB;
   world.expirePlanAt(FEB + DAY);
@@ -197,7 +197,7 @@ test('uncancelling leaves what has rolled over its own end', () => {
   expect(world.parts).toEqual([6n, 10n]);
 });
 
-test('repeated, none of it changes anything', () => {
+test("a command on a plan's allowance, repeated, changes nothing", () => {
   const world = subscribed();
   const cycle = { anchor: T0 + HOUR, zone: 'UTC' };
   const twice = (act: () => string): void => expect([act(), act()]).toEqual(['done', 'nothing']);
@@ -246,7 +246,7 @@ const SUSPENDED: [string, PlanFields, Step[], bigint, string][] = [
   ['paused over the end of a period',                    {},                                    [paused, at(FEB)],                                1n,   'denied subscription_paused'],
 ];
 
-test.each(SUSPENDED)('check: %s', (_what, plan, steps, asked, answer) => {
+test.each(SUSPENDED)('a check of a suspended plan: %s', (_what, plan, steps, asked, answer) => {
   const world = subscribed(plan);
   for (const step of steps) step(world);
   expect(world.check(asked)).toBe(answer);
@@ -267,15 +267,18 @@ const REJECTED: [string, Step[], bigint, string][] = [
   ['paused, a correction',          [paused],            -1n,  'recorded ok'],
 ];
 
-test.each(REJECTED)('track with reject: %s', (_what, steps, value, answer) => {
-  const world = subscribed();
-  for (const step of steps) step(world);
-  const outcome = world.use(value, { admission: 'reject' });
-  if (outcome.kind === 'out_of_range') throw new Error('in range');
-  expect(`${outcome.kind} ${outcome.record.reason}`).toBe(answer);
-});
+test.each(REJECTED)(
+  'a track with reject of a suspended plan: %s',
+  (_what, steps, value, answer) => {
+    const world = subscribed();
+    for (const step of steps) step(world);
+    const outcome = world.use(value, { admission: 'reject' });
+    if (outcome.kind === 'out_of_range') throw new Error('in range');
+    expect(`${outcome.kind} ${outcome.record.reason}`).toBe(answer);
+  },
+);
 
-test('usage is a fact while it is paused too, and what is suspended keeps its place in the numbers', () => {
+test('usage of a paused plan is recorded, and a suspended allowance stays in the numbers', () => {
   const world = subscribed();
   world.grant({ amount: 5n });
   world.use(2n);
@@ -297,7 +300,7 @@ test('usage is a fact while it is paused too, and what is suspended keeps its pl
   ]);
 });
 
-test('what unlimited gave before it was paused stays given, and of it nothing is left to show', () => {
+test('usage that an unlimited plan paid before its pause stays paid, and nothing is left to show', () => {
   const world = subscribed({ limit: null });
   world.use(99n);
   world.grant({ amount: 5n });
@@ -317,7 +320,7 @@ test('what unlimited gave before it was paused stays given, and of it nothing is
   expect([world.numbers[2], world.parts]).toEqual([4n, [0n, 4n, 0n]]);
 });
 
-test('paused over the end of a period it is given anew, in silence, and rolls nothing over', () => {
+test('a plan paused over the end of a period gets a new allowance, without an event or rollover', () => {
   const world = subscribed({ rollover: ROLLS });
   world.suspendPlan('paused');
   const { length } = world.told;
@@ -328,7 +331,7 @@ test('paused over the end of a period it is given anew, in silence, and rolls no
   expect([world.parts, world.told.at(-1)]).toEqual([[6n, 10n], 'granted']);
 });
 
-test('a feature one has shows no numbers, and is used like any other', () => {
+test('a boolean feature shows no numbers, and is used like any other', () => {
   const world = subscribed({ boolean: true, resetInterval: 'never' });
   world.use(7n);
   expect(check(world.seen, 1n)).toMatchObject({ allowed: true, reason: 'boolean' });
@@ -337,7 +340,7 @@ test('a feature one has shows no numbers, and is used like any other', () => {
   expect(outcome).toMatchObject({ kind: 'recorded', record: { reason: 'boolean' } });
 });
 
-test('restarted: the same terms from now, in use again', () => {
+test('a plan restarted has the same terms from now, in use again', () => {
   const world = subscribed({ rollover: ROLLS, overageAllowed: true, limit: 8n });
   world.now = FEB;
   world.use(3n);
@@ -365,7 +368,7 @@ test('restarted: the same terms from now, in use again', () => {
   expect(world.events.at(-1)?.data).toMatchObject({ source: 'renewal', subscriptionId: 'plan' });
 });
 
-test('what was given once is not given again by a restart', () => {
+test("a plan's allowance given once is not given again by a restart", () => {
   const world = subscribed({ resetInterval: 'never' });
   world.use(4n);
   world.suspendPlan('paused');
@@ -374,7 +377,7 @@ test('what was given once is not given again by a restart', () => {
   expect([world.numbers, world.check(6n)]).toEqual([[10n, 4n, 6n], 'allowed ok']);
 });
 
-test('it begins at the grant where the ordering clock is ahead, and at the ordered time where it is behind', () => {
+test('a plan begins at the grant where the ordering clock is ahead, else at the ordered time', () => {
   for (const [createdAt, effectiveAt] of [
     [T0 + HOUR, T0],
     [T0 - HOUR, T0 - HOUR],
@@ -385,7 +388,7 @@ test('it begins at the grant where the ordering clock is ahead, and at the order
   }
 });
 
-test('what was used before its end was planned was not used of what burns first now', () => {
+test("usage before a plan's end was planned does not count on the grant that burns first now", () => {
   const world = new World();
   world.grant({ amount: 5n });
   world.plan({});
@@ -395,7 +398,7 @@ test('what was used before its end was planned was not used of what burns first 
   expect(world.parts).toEqual([10n, 2n]);
 });
 
-test('the numbers of a past period are of what it was granted', () => {
+test('the numbers of a past period have what it was granted', () => {
   const world = subscribed();
   world.now = FEB;
   world.suspendPlan('paused');

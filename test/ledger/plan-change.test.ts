@@ -25,7 +25,7 @@ const REPLACED: [string, PlanFields, bigint, PlanFields[], [bigint | null, bigin
   ['two instead',                                        {},               4n,    [{ limit: 5n }, { limit: 6n }],            [11n, 4n, 7n]],
 ];
 
-test.each(REPLACED)('another plan: %s', (_what, old, used, plans, expected) => {
+test.each(REPLACED)('a plan change: %s', (_what, old, used, plans, expected) => {
   const world = subscribed(old);
   world.use(used);
   world.now += HOUR;
@@ -43,26 +43,29 @@ const DETOURS: [string, PlanFields][] = [
   ['a feature one has',        { boolean: true }],
 ];
 
-test.each(DETOURS)('by way of %s and back gains nothing until the period ends', (_what, other) => {
-  const world = subscribed();
-  world.use(8n);
-  const cycle = { anchor: T0, zone: 'UTC' };
-  const balanceAfter = (...plans: PlanFields[]) => {
-    for (const plan of plans) {
-      world.now += 1;
-      world.replacePlan({ cycle, ...plan });
-    }
-    return world.numbers[2];
-  };
-  expect(balanceAfter(other, {})).toBe(2n);
-  expect(balanceAfter(other, { limit: 5n }, other, { limit: 9n })).toBe(1n);
-  world.now = FEB;
-  world.tickAt(FEB);
-  expect(world.numbers[2]).toBe(9n);
-  expect(balanceAfter({ limit: 1n }, {})).toBe(10n);
-});
+test.each(DETOURS)(
+  'a plan change to %s and back gains nothing until the period ends',
+  (_what, other) => {
+    const world = subscribed();
+    world.use(8n);
+    const cycle = { anchor: T0, zone: 'UTC' };
+    const balanceAfter = (...plans: PlanFields[]) => {
+      for (const plan of plans) {
+        world.now += 1;
+        world.replacePlan({ cycle, ...plan });
+      }
+      return world.numbers[2];
+    };
+    expect(balanceAfter(other, {})).toBe(2n);
+    expect(balanceAfter(other, { limit: 5n }, other, { limit: 9n })).toBe(1n);
+    world.now = FEB;
+    world.tickAt(FEB);
+    expect(world.numbers[2]).toBe(9n);
+    expect(balanceAfter({ limit: 1n }, {})).toBe(10n);
+  },
+);
 
-test('decided where the clock is behind the period: it counts from its start', () => {
+test('a plan change decided where the clock is behind the period counts from its start', () => {
   const world = subscribed({ resetInterval: 'day' });
   world.now += DAY;
   world.tickAt(world.now);
@@ -75,7 +78,7 @@ test('decided where the clock is behind the period: it counts from its start', (
   expect(period(world)[0]).toBe(start);
 });
 
-test('back and forth between plans gains nothing', () => {
+test('plan changes back and forth gain nothing', () => {
   const world = subscribed();
   world.use(10n);
   const cycle = { anchor: T0, zone: 'UTC' };
@@ -87,7 +90,7 @@ test('back and forth between plans gains nothing', () => {
   expect(world.events.at(-1)?.data).toMatchObject({ source: 'plan_change' });
 });
 
-test('another plan in the middle of it all keeps its place: when it ends, that it rests, what has rolled over', () => {
+test('a plan change keeps the end, the pause and the units that rolled over', () => {
   const world = subscribed({ rollover: ROLLS });
   world.now = FEB;
   world.suspendPlan('paused');
@@ -128,26 +131,29 @@ const REFRESHED: [string, PlanFields[], PlanFields[], string][] = [
   ['one less',                       TWO,                         [{ limit: 5n }],                                     'done'],
 ];
 
-test.each(REFRESHED)('what its product gives by then: %s', (_what, given, now, changes) => {
-  const world = new World();
-  const terms = (plans: PlanFields[]): PlanFields[] =>
-    plans.map((plan) => ({ ...MONTHLY, ...plan }));
-  world.plan(...terms(given));
-  world.now += HOUR;
-  expect(world.refreshPlan(...terms(now))).toBe(changes);
-  const same = new World();
-  same.plan(...terms(now));
-  expect(world.numbers).toEqual(same.numbers);
-});
+test.each(REFRESHED)(
+  'a plan change gives what the product has by then: %s',
+  (_what, given, now, changes) => {
+    const world = new World();
+    const terms = (plans: PlanFields[]): PlanFields[] =>
+      plans.map((plan) => ({ ...MONTHLY, ...plan }));
+    world.plan(...terms(given));
+    world.now += HOUR;
+    expect(world.refreshPlan(...terms(now))).toBe(changes);
+    const same = new World();
+    same.plan(...terms(now));
+    expect(world.numbers).toEqual(same.numbers);
+  },
+);
 
-test('another plan that is given already is not given again', () => {
+test('a plan change to the plan that is given changes nothing', () => {
   const world = subscribed();
   const terms = { ...MONTHLY, grantId: 'other', limit: 20n };
   expect([world.replacePlan(terms), world.replacePlan(terms)]).toEqual(['done', 'nothing']);
   expect(world.numbers).toEqual([20n, 0n, 20n]);
 });
 
-test('another plan that is too much is refused, and the old one stays', () => {
+test('a plan change to a plan out of range is refused, and the old one stays', () => {
   const world = subscribed();
   world.grant({ amount: QUANTITY_BOUND - 11n });
   const before = world.state;
@@ -155,7 +161,7 @@ test('another plan that is too much is refused, and the old one stays', () => {
   expect(world.state).toBe(before);
 });
 
-test('restarted, nothing was used of it', () => {
+test('a plan change that restarts has nothing used', () => {
   const world = subscribed();
   world.use(8n);
   world.now += DAY;

@@ -3,11 +3,14 @@ import { expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { PeerFailure, breathe, pause } from '../../ledger/ports.ts';
 
-test.each([true, false])('a peer that fails says whether it may be done: %p', (maybeDone) => {
-  expect(new PeerFailure('lost', maybeDone)).toMatchObject({ message: 'lost', maybeDone });
-});
+test.each([true, false])(
+  'a peer that fails says whether the call may have been done: %p',
+  (maybeDone) => {
+    expect(new PeerFailure('lost', maybeDone)).toMatchObject({ message: 'lost', maybeDone });
+  },
+);
 
-test('it waits for its timer, and lets others go first', async () => {
+test('a wait through the timer port lasts its time, and lets others go first', async () => {
   const asked: unknown[] = [];
   const timers = {
     after: (ms: number, task: () => void) => {

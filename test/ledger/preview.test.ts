@@ -35,24 +35,27 @@ const WAYS: readonly (readonly [string, Pick<Way, 'rings' | 'forgets'>])[] = [
   ['where more was due',     { rings: false, forgets: true }],
 ];
 
-test.each(WAYS)(seeded('a command does what was previewed, %s'), async (_how, way) => {
-  const seen = new Set<string>();
-  const property = fc.asyncProperty(stories, async (story) => {
-    const { world } = await lived(story, { isLate: true, isTogether: false, ...way });
-    for (const done of world.done) {
-      expectForetold(done);
-      const { preview, command } = done;
-      const isBilled = preview.kind === 'previewed' && preview.invoice !== null;
-      seen.add(`${command.kind} ${isBilled ? 'billed' : preview.kind}`);
-    }
-  });
-  await holdsLater(property, 60);
-  expect([...seen]).toEqual(
-    expect.arrayContaining([
-      'cancel billed',
-      'cancel previewed',
-      'change billed',
-      'change previewed',
-    ]),
-  );
-});
+test.each(WAYS)(
+  seeded('a command on a subscription does what was previewed, %s'),
+  async (_how, way) => {
+    const seen = new Set<string>();
+    const property = fc.asyncProperty(stories, async (story) => {
+      const { world } = await lived(story, { isLate: true, isTogether: false, ...way });
+      for (const done of world.done) {
+        expectForetold(done);
+        const { preview, command } = done;
+        const isBilled = preview.kind === 'previewed' && preview.invoice !== null;
+        seen.add(`${command.kind} ${isBilled ? 'billed' : preview.kind}`);
+      }
+    });
+    await holdsLater(property, 60);
+    expect([...seen]).toEqual(
+      expect.arrayContaining([
+        'cancel billed',
+        'cancel previewed',
+        'change billed',
+        'change previewed',
+      ]),
+    );
+  },
+);

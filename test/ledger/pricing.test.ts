@@ -16,7 +16,7 @@ const amount = (amountOff: bigint, currency: string): Discount => ({
   currency,
 });
 
-describe('what a discount takes off', () => {
+describe('a discount', () => {
   // prettier-ignore
   test.each<[bigint, string, string, Discount, bigint | 'currency_conflict']>([
     // of          what                                    is
@@ -35,18 +35,18 @@ describe('what a discount takes off', () => {
     [0n,    'USD', '1 in USD',       amount(1n, 'USD'),    0n],
     [1000n, 'USD', '250 in EUR',     amount(250n, 'EUR'),  'currency_conflict'],
     [0n,    'USD', '250 in EUR',     amount(250n, 'EUR'),  'currency_conflict'],
-  ])('of %p %s, %s', (subtotal, currency, _what, discount, off) => {
+  ])('on a subtotal of %p %s: %s', (subtotal, currency, _what, discount, off) => {
     expect(discountOn(subtotal, currency, discount)).toBe(off);
   });
 });
 
-describe('in every currency', () => {
+describe('a discount in every currency', () => {
   const currency = fc.constantFrom(...EXPONENTS.keys());
   const subtotal = fc.bigInt({ min: 0n, max: 10n ** 16n });
   const tenThousandths = fc.integer({ min: 1, max: 1_000_000 });
 
   test(
-    seeded('a percentage is within half a coin of the exact share, and within the subtotal'),
+    seeded('by percentage is within half a coin of the exact share, and within the subtotal'),
     () => {
       holds(
         fc.property(currency, subtotal, tenThousandths, (code, total, n) => {
@@ -64,7 +64,7 @@ describe('in every currency', () => {
     },
   );
 
-  test(seeded('an amount is taken in full, or as much as there is'), () => {
+  test(seeded('by amount is taken in full, or as much as there is'), () => {
     holds(
       fc.property(currency, subtotal, subtotal, (code, total, off) => {
         expect(discountOn(total, code, amount(off, code))).toBe(off < total ? off : total);
@@ -73,7 +73,7 @@ describe('in every currency', () => {
     );
   });
 
-  test('one coin off a hundred of each currency leaves 99 and the rest of its decimals', () => {
+  test('of one coin off a hundred leaves 99 and the rest of its decimals', () => {
     for (const code of EXPONENTS.keys()) {
       const one = parseMoney('1', code);
       const hundred = parseMoney('100', code);

@@ -26,7 +26,7 @@ const SHARES: [bigint, number, number, bigint][] = [
   [999_999_999_999_999n, 1, 2_678_400_000, 373_357n],
 ];
 
-test('a share is rounded half up', () => {
+test('a prorated share is rounded half up', () => {
   for (const [amount, part, whole, expected] of SHARES) {
     expect(prorated(amount, part, whole)).toBe(expected);
   }
@@ -47,7 +47,7 @@ const CHANGES: [string, Plan, Plan, number, bigint[]][] = [
   ['and back: a credit',           YEARLY,  MONTHLY,                     MIDDLE,     [-15_000n, 3000n]],
 ];
 
-describe('a change', () => {
+describe('a proration of a plan change', () => {
   test.each(CHANGES)('%s', (_what, from, to, at, amounts) => {
     const restarts = from.interval !== to.interval;
     const lines = changeLines(
@@ -66,13 +66,13 @@ describe('a change', () => {
     );
   });
 
-  test('gives back what was paid, not what it usually costs', () => {
+  test('gives back what was paid, not what the plan usually costs', () => {
     const discounted = { start: START, end: END, price: 300n };
     const change = { from: MONTHLY, to: CHEAPER, at: MIDDLE, restarts: false };
     expect(changeLines(discounted, change).map(amountOfLine)[0]).toBe(-150n);
   });
 
-  test('of a part that is more than the whole, or of a negative price, is a bug', () => {
+  test('throws for a part that is more than the whole, or a negative price', () => {
     expect(() => prorated(1n, 2, 1)).toThrow();
     expect(() => prorated(1n, -1, 1)).toThrow();
     expect(() => prorated(1n, 0, 0)).toThrow();
@@ -86,22 +86,25 @@ const periods = fc.record({
   cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
 });
 
-test(seeded('a share is the nearest coin, and two parts are the whole but for one'), () => {
-  const property = fc.property(amounts, periods, (amount, { whole, cuts }) => {
-    for (const cut of cuts) {
-      const part = Math.floor(cut * whole);
-      const mine = prorated(amount, part, whole);
-      expect(mine).toBe(share(amount, part, whole));
-      const off = 2n * (mine * BigInt(whole) - amount * BigInt(part));
-      expect(off <= BigInt(whole) && off > -BigInt(whole)).toBe(true);
-      const both = mine + prorated(amount, whole - part, whole);
-      expect(both === amount || both === amount + 1n).toBe(true);
-    }
-  });
-  holds(property, 500);
-});
+test(
+  seeded('a prorated share is the nearest coin, and two parts are the whole but for one'),
+  () => {
+    const property = fc.property(amounts, periods, (amount, { whole, cuts }) => {
+      for (const cut of cuts) {
+        const part = Math.floor(cut * whole);
+        const mine = prorated(amount, part, whole);
+        expect(mine).toBe(share(amount, part, whole));
+        const off = 2n * (mine * BigInt(whole) - amount * BigInt(part));
+        expect(off <= BigInt(whole) && off > -BigInt(whole)).toBe(true);
+        const both = mine + prorated(amount, whole - part, whole);
+        expect(both === amount || both === amount + 1n).toBe(true);
+      }
+    });
+    holds(property, 500);
+  },
+);
 
-test(seeded('to and fro costs nothing, but for a coin each time'), () => {
+test(seeded('prorated plan changes to and fro cost nothing, but for a coin each time'), () => {
   const property = fc.property(amounts, amounts, periods, (a, b, { whole, cuts }) => {
     const plans = [a, b].map((unitAmount) => ({ ...MONTHLY, unitAmount }));
     const period = { start: START, end: START + whole };

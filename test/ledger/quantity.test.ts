@@ -33,7 +33,7 @@ const PARSED: [number | string, number, bigint][] = [
   ['999999.999999999',    9,     999_999_999_999_999n],
 ];
 
-test.each(PARSED)('%p at scale %p is %p', (input, scale, units) => {
+test.each(PARSED)('the quantity %p at scale %p is %p', (input, scale, units) => {
   expect(parseQuantity(input, scale)).toBe(units);
 });
 
@@ -72,23 +72,23 @@ const REFUSED: [number | string, number, string][] = [
   ['１',                  6,     'not_a_decimal'],
 ];
 
-test.each(REFUSED)('%p at scale %p is refused: %s', (input, scale, why) => {
+test.each(REFUSED)('the quantity %p at scale %p is refused: %s', (input, scale, why) => {
   expect(parseQuantity(input, scale)).toBe(why as ReturnType<typeof parseQuantity>);
 });
 
-test('a double with noise in its tail is refused, not rounded', () => {
+test('a quantity from a double with noise in its tail is refused, not rounded', () => {
   expect<bigint | string>(parseQuantity(0.1 + 0.2, 9)).toBe('too_many_decimals');
   expect<bigint | string>(parseQuantity(1e-20, 9)).toBe('too_many_decimals');
 });
 
-test('the bound itself is out of range, one less is in', () => {
+test('a quantity at the bound is out of range, one less is in', () => {
   expect(inRange(QUANTITY_BOUND)).toBe(false);
   expect(inRange(-QUANTITY_BOUND)).toBe(false);
   expect(inRange(QUANTITY_BOUND - 1n)).toBe(true);
   expect(inRange(1n - QUANTITY_BOUND)).toBe(true);
 });
 
-test('a scale that no meter has is a bug', () => {
+test('a quantity at a scale that no meter has throws', () => {
   expect(() => parseQuantity(1, 10)).toThrow('scale out of range');
   expect(() => quantityNumber(1n, -1)).toThrow('scale out of range');
 });
@@ -96,18 +96,21 @@ test('a scale that no meter has is a bug', () => {
 const scales = fc.integer({ min: 0, max: 9 });
 const units = fc.bigInt({ min: 1n - QUANTITY_BOUND, max: QUANTITY_BOUND - 1n });
 
-test(seeded('what leaves as a number comes back as the same units, also through its text'), () => {
-  holds(
-    fc.property(scales, units, (scale, value) => {
-      const number = quantityNumber(value, scale);
-      expect(parseQuantity(number, scale)).toBe(value);
-      expect(parseQuantity(JSON.parse(JSON.stringify(number)) as number, scale)).toBe(value);
-    }),
-    5000,
-  );
-});
+test(
+  seeded('a quantity sent as a number comes back as the same units, also through its text'),
+  () => {
+    holds(
+      fc.property(scales, units, (scale, value) => {
+        const number = quantityNumber(value, scale);
+        expect(parseQuantity(number, scale)).toBe(value);
+        expect(parseQuantity(JSON.parse(JSON.stringify(number)) as number, scale)).toBe(value);
+      }),
+      5000,
+    );
+  },
+);
 
-test(seeded('a decimal of at most 15 digits leaves as it came'), () => {
+test(seeded('a quantity of at most 15 digits is sent as it came'), () => {
   holds(
     fc.property(scales, units, (scale, value) => {
       const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0');
@@ -123,14 +126,14 @@ test(seeded('a decimal of at most 15 digits leaves as it came'), () => {
   );
 });
 
-test('0.1 so often that floating point would be off is exactly a tenth as much', () => {
+test('the quantity 0.1 added so often that a double would be off is exact', () => {
   const times = casesOf(1_000_000);
   let total = 0n;
   for (let i = 0; i < times; i += 1) total += parseQuantity(0.1, 6) as bigint;
   expect(quantityNumber(total, 6)).toBe(times / 10);
 });
 
-test('0.1 so often through the ledger is exactly a tenth as much', () => {
+test('usage of 0.1 added often through the ledger is exact', () => {
   const times = casesOf(100_000);
   const world = new World('sum', 6);
   const tenth = parseQuantity('0.1', 6) as bigint;

@@ -91,7 +91,7 @@ function walked({ price, quantity }: Case): Fraction {
   return cost;
 }
 
-test(seeded('a quantity costs what fractions say, to the coin'), () => {
+test(seeded('a rated quantity costs what fractions say, to the coin'), () => {
   const property = fc.property(cases, (it) => {
     const { price, scale, quantity } = it;
     const { currency } = price;
@@ -109,7 +109,7 @@ test(seeded('a quantity costs what fractions say, to the coin'), () => {
   holds(property, 3000);
 });
 
-test(seeded('a few units cost what each of them costs'), () => {
+test(seeded('a few rated units cost what each of them costs'), () => {
   const small = fc.record({
     price: prices(40n).filter(({ model }) => model !== 'volume'),
     scale: fc.constant(0),
@@ -122,7 +122,7 @@ test(seeded('a few units cost what each of them costs'), () => {
   holds(property, 1000);
 });
 
-test(seeded('quantities together cost what they cost one by one, in any order'), () => {
+test(seeded('quantities rated together cost what they cost one by one, in any order'), () => {
   const several = cases.chain(({ price, scale, quantity }) =>
     fc.record({
       price: fc.constant(price),

@@ -61,7 +61,7 @@ const FRACTIONS = [
   { to: null, each: '2' },
 ] satisfies Written[];
 
-describe('a quantity costs', () => {
+describe('a rated quantity costs', () => {
   // prettier-ignore
   test.each<[string, Tariff, number | string, number, string, bigint]>([
     // what                                tariff                         quantity     scale currency coins
@@ -121,14 +121,14 @@ describe('a quantity costs', () => {
     ['a maximum of more',             10,      null,   900n,   900n],
     ['both, the same',                7,       800n,   800n,   800n],
     ['a maximum of nothing',          7,       null,   0n,     0n],
-  ])('%s', (_what, quantity, minimum, maximum, coins) => {
+  ])('with a minimum or maximum: %s', (_what, quantity, minimum, maximum, coins) => {
     const rated = rate({ ...priced(each('1')), minimum, maximum }, units(quantity), 0);
     expect(rounded(rated.amount, 'USD')).toBe(coins);
     expect(rounded(rated.used, 'USD')).toBe(BigInt(quantity) * 100n);
   });
 });
 
-describe('tiers', () => {
+describe('rated tiers', () => {
   const cents = (n: bigint): bigint => n * 10n ** BigInt(EXACT_DECIMALS - 2);
 
   test('are those with units in them, with what the price says', () => {
@@ -145,7 +145,7 @@ describe('tiers', () => {
     expect(rate({ ...priced(each('1')), minimum: 5n }, 0n, 0).tiers).toEqual([]);
   });
 
-  test('of several quantities are added, each by itself before', () => {
+  test('of several quantities are added, each rated by itself before', () => {
     const price = { ...priced(by('graduated', FLAT)), minimum: 700n, maximum: 1700n };
     const { amount, used, tiers } = rateAll(price, [12n, 1n, 0n], 0);
     expect(used).toBe(cents(1800n + 600n));
@@ -160,7 +160,7 @@ describe('tiers', () => {
   });
 });
 
-test('what is more than an amount can hold is not billed', () => {
+test('usage that costs more than an amount can hold is not billed', () => {
   const price = priced(each('999999999999'));
   const most = largestAmount('USD');
   expect(rounded(rate(price, 1n, 0).amount, 'USD')).toBe(most - 99n);
@@ -168,7 +168,7 @@ test('what is more than an amount can hold is not billed', () => {
   expect(rounded(rate(price, 10n ** 15n - 1n, 0).amount, 'USD')).toBe(most);
 });
 
-test('less than nothing is a bug', () => {
+test('rating a negative quantity throws', () => {
   expect(() => rate(priced(each('1')), -1n, 0)).toThrow();
   expect(() => rounded(-1n, 'USD')).toThrow();
   expect(() => rate(priced(each('1')), 1n, 10)).toThrow();

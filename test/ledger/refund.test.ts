@@ -23,18 +23,18 @@ function reserved(decision: RefundDecision): Refund {
   return decision.refund;
 }
 
-describe('what a refund is refused for, in this order', () => {
+describe('a refund is refused, by the first of these reasons', () => {
   test.each([
     ['no charge', new PaymentWorld(), 1n, 'no_charge'],
     ['no charge, however little', new PaymentWorld(), null, 'no_charge'],
     ['more than was captured', captured(), 10_001n, 'exceeds_refundable'],
-  ] as const)('%s', (_name, world, amount, refusal) => {
+  ] as const)('for %s', (_name, world, amount, refusal) => {
     expect(world.refund(amount)).toEqual({ kind: 'refused', refusal });
     // The refusal is not stored either: without a key nobody retries it.
     expect(world.transfers.filter(({ kind }) => kind !== 'single')).toEqual([]);
   });
 
-  test('what is pending counts as refunded', () => {
+  test('where a pending one counts as refunded', () => {
     const world = captured();
     reserved(world.refund(6000n));
     expect(world.refund(4001n)).toEqual({ kind: 'refused', refusal: 'exceeds_refundable' });
@@ -43,7 +43,7 @@ describe('what a refund is refused for, in this order', () => {
     expect(world.refund(null)).toEqual({ kind: 'refused', refusal: 'nothing_left' });
   });
 
-  test('a refusal with a key is kept, and moves nothing', () => {
+  test('with a key, which keeps the refusal and moves nothing', () => {
     const world = captured();
     world.refund(10_001n, { id: 'key', fingerprint: 7n });
     expect(world.transfers.at(-1)).toMatchObject({
@@ -56,8 +56,8 @@ describe('what a refund is refused for, in this order', () => {
   });
 });
 
-describe('there is money to give back as long as it is captured', () => {
-  test('a second refund of what is left, and none after that', () => {
+describe('a captured payment can be refunded', () => {
+  test('by a second refund of what is left, and none after that', () => {
     const world = captured();
     for (const [amount, status] of [
       [4000n, 'partially_refunded'],
@@ -70,7 +70,7 @@ describe('there is money to give back as long as it is captured', () => {
     expect(world.refund(1n)).toEqual({ kind: 'refused', refusal: 'nothing_left' });
   });
 
-  test('a charge that failed has none', () => {
+  test('but not where its charge failed', () => {
     const world = new PaymentWorld();
     world.charge({ kind: 'abandoned' });
     expect(isCaptured(world.state)).toBe(false);
@@ -88,15 +88,15 @@ test.each([
   [null,         [7, 6, 8],        6],
   [5,            [7, null],        5],
   [5,            [4],              4],
-] as const)('the processor is asked when the first is due: charge %p, refunds %p', (askAt, refunds, next) => {
+] as const)('the processor is called when the first is due: charge %p, refunds %p', (askAt, refunds, next) => {
   const world = captured();
   const asked = refunds.map((at) => ({ ...reserved(world.refund(1n)), askAt: at }));
   const open = new Map(asked.map((refund) => [refund.id, refund]));
   expect(nextAsk({ ...world.state, askAt, refunds: open })).toBe(next);
 });
 
-describe('what becomes of a refund', () => {
-  test('reserved before it is sent, posted when it is done', () => {
+describe('a refund', () => {
+  test('is reserved before it is sent, and posted when it is done', () => {
     const world = captured();
     const { id, askAt } = reserved(world.refund(3000n));
     expect(askAt).toBe(T0 + 3000);
@@ -121,7 +121,7 @@ describe('what becomes of a refund', () => {
     });
   });
 
-  test('slow: nothing changes but that it is asked about, then it is posted once', () => {
+  test('that is slow is looked up, then posted once', () => {
     const world = captured();
     const { id } = reserved(world.refund(null));
     world.settle(id, { kind: 'unknown' });
@@ -137,7 +137,7 @@ describe('what becomes of a refund', () => {
     expect(world.events.map(({ type }) => type)).toEqual(['payment.succeeded', 'payment.refunded']);
   });
 
-  test('declined: the reserve is free again', () => {
+  test('that is declined frees its reserve', () => {
     const world = captured();
     const { id } = reserved(world.refund(null));
     expect(world.settle(id, DECLINED)).toMatchObject({
@@ -154,7 +154,7 @@ describe('what becomes of a refund', () => {
     expect(world.followups.map(({ kind }) => kind)).toEqual(['payment_settled']);
   });
 
-  test('sent back by the bank after it succeeded: what was refunded comes back', () => {
+  test('sent back by the bank after it succeeded can be refunded again', () => {
     const world = captured();
     const { id } = reserved(world.refund(4000n));
     world.settle(id, WATCHED);
@@ -167,7 +167,7 @@ describe('what becomes of a refund', () => {
     expect(reserved(world.refund(null)).amount).toBe(10_000n);
   });
 
-  test('watched and still good: no second event', () => {
+  test('watched after it succeeded, and still good, writes no second event', () => {
     const world = captured();
     const { id } = reserved(world.refund(4000n));
     world.settle(id, WATCHED);
@@ -177,7 +177,7 @@ describe('what becomes of a refund', () => {
   });
 
   test.each([[{ kind: 'unknown' }], [{ kind: 'not_attempted' }]] as const)(
-    '%p keeps the reserve, for as long as it takes',
+    'answered %p keeps its reserve, for as long as it takes',
     (outcome) => {
       const world = captured();
       const { id } = reserved(world.refund(null));
@@ -196,7 +196,7 @@ describe('what becomes of a refund', () => {
     },
   );
 
-  test('what its caller is told first is kept for a retry', () => {
+  test("keeps its caller's first answer for a retry", () => {
     const world = captured();
     const { id } = reserved(world.refund(null));
     expect(world.refunds.get(id)?.answered).toBeNull();
@@ -251,7 +251,7 @@ const runs = fc
     }),
   );
 
-test(seeded('whatever is refunded, answered, or not: no unit is gained or lost'), () => {
+test(seeded('no unit is gained or lost, whatever is refunded, answered, or not'), () => {
   holds(
     fc.property(runs, ({ currency, amount, steps: walk }) => {
       const world = captured({ amount, currency });

@@ -32,7 +32,7 @@ const spent =
     for (let day = 1; day < days; day += 1) after(world, [at(T0 + day * DAY), use(10n)]);
   };
 
-describe('after the period in which it was made', () => {
+describe('a reservation after the period in which it was made', () => {
   // prettier-ignore
   const OVER: [string, PlanFields, Step[], Numbers, (readonly [bigint, bigint])[] | null][] = [
     // what                                     plan                      steps                                                                   numbers              periods
@@ -67,7 +67,7 @@ describe('after the period in which it was made', () => {
     expect(sum).toBe(expected[3]!);
   });
 
-  test('what is given back leaves the limit that it was in, and within its period no row', () => {
+  test('that is released leaves the limit of its period, and no row within it', () => {
     const start = (): World => after(subscribed(), [topUp(5n, { priority: 1 }), hold('a', 3n)]);
     const over = after(start(), [at(FEB), release('a')]);
     expect(over.state.others.map(({ granted }) => granted)).toEqual([10n]);
@@ -84,7 +84,7 @@ describe('after the period in which it was made', () => {
     ]);
   });
 
-  test('a plan that begins ends the period of the top-ups', () => {
+  test('is in a period of top-ups that a new plan ends', () => {
     const begin = (): World =>
       after(new World(), [topUp(10n), hold('a', 4n), at(T0 + HOUR), (world) => world.plan({})]);
     expect(numbers(begin())).toEqual([16n, 0n, 0n, 16n]);
@@ -92,7 +92,7 @@ describe('after the period in which it was made', () => {
     expect(numbers(after(begin(), [release('a')]))).toEqual([20n, 0n, 0n, 20n]);
   });
 
-  test('an allowance beside the one that leads is given anew', () => {
+  test('is beside an allowance that is given anew', () => {
     const plans = [{}, { resetInterval: 'week', priority: 200, rollover: ROLLS }] as const;
     const begin = (): World => {
       const world = new World();
@@ -107,7 +107,7 @@ describe('after the period in which it was made', () => {
   });
 });
 
-describe('what ends under it covers what is committed, and keeps what is not', () => {
+describe('a reservation whose grant ends is covered when committed, and not kept when released', () => {
   const HOUR_LATER = T0 + HOUR;
   const alone = (fields: GrantFields = {}): World => after(new World(), [topUp(10n, fields)]);
   const withdraw: Step = (world) => world.withdrawPlan('voided');
@@ -143,7 +143,7 @@ describe('what ends under it covers what is committed, and keeps what is not', (
   });
 });
 
-describe('another plan under it', () => {
+describe('a reservation over a plan change', () => {
   const unlimited = change({ limit: null });
   const back = change({});
   const rolling = { rollover: ROLLS };
@@ -187,7 +187,7 @@ describe('another plan under it', () => {
   });
 });
 
-describe('of a plan that rests', () => {
+describe('a reservation of a paused plan', () => {
   const pause: Step = (world) => world.suspendPlan('paused');
   const resume: Step = (world) => world.suspendPlan(null);
 
@@ -212,7 +212,7 @@ describe('of a plan that rests', () => {
   });
 });
 
-describe('without a limit', () => {
+describe('a reservation without a limit', () => {
   const overage = { overageAllowed: true };
 
   // prettier-ignore
@@ -235,7 +235,7 @@ describe('without a limit', () => {
     expect(numbers(after(world, steps))).toEqual(expected);
   });
 
-  test('an unlimited top-up beside a plan, over the end of a period and its own', () => {
+  test("is an unlimited top-up's beside a plan, over the end of a period and its own", () => {
     const world = after(subscribed(), [topUp(0n, { amount: null, priority: 1 }), hold('a', 20n)]);
     after(world, [at(FEB), use(3n), voided('top-up')]);
     expect(numbers(world)).toEqual([13n, 3n, 0n, 10n]);
@@ -243,7 +243,7 @@ describe('without a limit', () => {
   });
 });
 
-describe('of what is sold', () => {
+describe('a reservation of usage that is sold', () => {
   const price = {
     id: 'price',
     currency: 'USD',
@@ -275,7 +275,7 @@ describe('of what is sold', () => {
   });
 });
 
-test('it is exhausted by what is committed, once; what is held only or of another period tells nothing', () => {
+test('a feature is exhausted by a commit, once; a hold or one of another period tells nothing', () => {
   const world = after(subscribed(), [hold('a', 10n)]);
   expect(world.told).toEqual(['granted']);
   after(world, [commit('a', 12n)]);
@@ -285,7 +285,7 @@ test('it is exhausted by what is committed, once; what is held only or of anothe
   expect(other.told).toEqual(['granted', 'granted']);
 });
 
-test('the grants that pay for it stay until it is resolved', () => {
+test('the grants that pay for a reservation stay until it is resolved', () => {
   const world = after(subscribed(), [topUp(5n, { priority: 1 }), hold('a', 5n), at(FEB)]);
   world.tickAt(FEB);
   expect(world.grants.get('top-up')?.ended).toBeNull();

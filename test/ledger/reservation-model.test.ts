@@ -286,7 +286,7 @@ class Pair {
 }
 
 test(
-  seeded('what is held, used and left is what a reckoning unit by unit says'),
+  seeded('held, used and left units of reservations are what a unit by unit model says'),
   () => {
     const property = fc.property(plans, commands, (plan, history) => {
       const pair = new Pair(plan);

@@ -27,7 +27,7 @@ const late = (world: World): null => {
   return null;
 };
 
-describe('what is held', () => {
+describe('a reservation', () => {
   // prettier-ignore
   const HELD: [string, Step[], Numbers, (bigint | null)[]][] = [
     // what                                     steps                                                    numbers              parts
@@ -61,7 +61,7 @@ describe('what is held', () => {
     );
   });
 
-  test('more than there is is refused, and leaves no trace', () => {
+  test('of more than there is is refused, and leaves no trace', () => {
     const world = after(subscribed(), [hold('a', 4n)]);
     const before = world.state;
     expect(world.reserve(7n)).toMatchObject({
@@ -88,7 +88,7 @@ describe('what is held', () => {
     ]);
   });
 
-  test('1,000 may be open, and no more', () => {
+  test('may be open 1,000 times, and no more', () => {
     const world = subscribed({ limit: 5000n });
     for (let count = 0; count < RESERVATIONS_OPEN_MAX; count += 1) reserved(world.reserve(1n));
     expect(world.reserve(1n).kind).toBe('too_many_reservations');
@@ -97,8 +97,8 @@ describe('what is held', () => {
   });
 });
 
-describe('time', () => {
-  test('it expires at its time, whether an alarm comes or a call much later', () => {
+describe('the time of a reservation', () => {
+  test('ends it, whether an alarm comes or a call much later', () => {
     const start = (): World =>
       after(new World(), [topUp(10n), hold('a', 4n, 60), hold('b', 3n, 120)]);
     const [onTime, later] = [start(), start()];
@@ -116,7 +116,7 @@ describe('time', () => {
     expect(later.transfers.map(({ id }) => id)).toEqual(onTime.transfers.map(({ id }) => id));
   });
 
-  test('until then it is held, and from then on it is not', () => {
+  test('holds its units until it expires, and not from then on', () => {
     const world = after(subscribed(), [hold('a', 4n, 60)]);
     world.now += 59_999;
     expect(numbers(world)).toEqual([10n, 0n, 4n, 6n]);
@@ -126,7 +126,7 @@ describe('time', () => {
     expect(world.state.nextDue).toBe(T0 + 60_000);
   });
 
-  test('what expires as the period ends rolls over', () => {
+  test('lets units that expire as the period ends roll over', () => {
     const world = after(subscribed({ rollover: ROLLS }), [
       use(6n),
       hold('a', 4n, (FEB - T0) / 1000),
@@ -135,7 +135,7 @@ describe('time', () => {
     expect(numbers(world)).toEqual([14n, 0n, 0n, 14n]);
   });
 
-  test('where the clock steps back: it counts from the period that runs', () => {
+  test('counts from the running period, where the clock steps back', () => {
     const world = after(subscribed({ resetInterval: 'day' }), [at(T0 + DAY)]);
     world.tickAt(world.now);
     after(world, [at(T0 + DAY - 2000), hold('a', 4n, 1), hold('b', 3n, 60)]);
@@ -148,12 +148,12 @@ describe('time', () => {
   });
 });
 
-test('those that expire together are in one order, whatever they were made in', () => {
+test('reservations that expire together are in one order, whatever they were made in', () => {
   const world = after(subscribed(), [hold('b', 1n), hold('c', 1n), hold('a', 1n)]);
   expect(world.state.reservations.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
 });
 
-describe('again, and too late', () => {
+describe('a reservation resolved again, or too late', () => {
   // prettier-ignore
   const AGAIN: [string, ((world: World) => ResolveOutcome | null)[], string[], Numbers][] = [
     // what                                  calls                                                                  answers                               numbers
@@ -184,7 +184,7 @@ describe('again, and too late', () => {
     expect(numbers(world)).toEqual(expected);
   });
 
-  test('the first answer has what was left then', () => {
+  test('gives its first answer with what was left then', () => {
     const world = after(subscribed(), [hold('a', 6n)]);
     expect(world.commit('a', 5n)).toMatchObject({ balance: 5n, used: [{ value: 5n }] });
     after(world, [use(4n)]);
@@ -192,7 +192,7 @@ describe('again, and too late', () => {
   });
 });
 
-describe('extended', () => {
+describe('a reservation that is extended', () => {
   // prettier-ignore
   const EXTENDED: [string, Step[], bigint | null, number | null, string, Numbers][] = [
     // what                           before                        amount seconds  answer            numbers
@@ -224,7 +224,7 @@ describe('extended', () => {
     return undefined;
   });
 
-  test('again and again', () => {
+  test('may be extended again and again', () => {
     const world = after(subscribed(), [hold('a', 4n, 60)]);
     for (const amount of [5n, 7n, 7n, 10n]) {
       world.now += 50_000;
@@ -237,7 +237,7 @@ describe('extended', () => {
     expect(resolved.toSorted()).toEqual(pending.map(({ id }) => id).toSorted());
   });
 
-  test('after its period: only for longer', () => {
+  test('after its period may only be extended for longer', () => {
     const world = after(subscribed(), [hold('a', 4n), at(FEB)]);
     expect(said(world.extend('a', 5n))).toBe('period_over');
     expect(said(world.extend('a', 4n, 3600))).toBe('open 0');

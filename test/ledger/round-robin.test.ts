@@ -24,7 +24,7 @@ function take(line: WaitQueue, count: number): Unit[] {
 const namesOf = (units: readonly Unit[]) =>
   units.map(({ tenant, subject }) => `${tenant}/${subject}`);
 
-test('organisations take turns, and of each its customers', () => {
+test('a round-robin serves organisations in turn, and of each its customers', () => {
   const line = new WaitQueue();
   for (let n = 0; n < 4; n += 1) line.push(unit('loud', 'hot'));
   line.push(unit('loud', 'cold'));
@@ -42,7 +42,7 @@ test('from one flush to the next, a served tenant goes behind the others', () =>
   expect(flushes.map((name) => name[0]).join('')).toBe('abcabcabc');
 });
 
-test('what is too large for the rest of a flush is first in the next', () => {
+test('a unit too large for the rest of a flush is first in the next', () => {
   const line = new WaitQueue();
   line.push(unit('small'));
   line.push(unit('large', 'one', { rows: 9, bytes: 0 }));
@@ -76,7 +76,7 @@ test('a tenant refused by a flush is not tried again in it, however many more ar
   expect([asked, line.size]).toEqual([2 * each, each]);
 });
 
-test('whatever one organisation sends, it has half at most, and the next one finds room', () => {
+test('one organisation has half of a flush at most, and the next one finds room', () => {
   const largest = [
     { rows: 1, bytes: 0 },
     { rows: QUEUE_ROWS_MAX / 16, bytes: 0 },
@@ -100,7 +100,9 @@ const arrivals = fc.array(
 );
 
 test(
-  seeded('everything is taken once, in its own order; put back, it is taken again in that order'),
+  seeded(
+    'each queued unit is taken once, in its own order; put back, it is taken again in that order',
+  ),
   () => {
     holds(
       fc.property(arrivals, fc.array(fc.nat(5), { maxLength: 30 }), (all, counts) => {

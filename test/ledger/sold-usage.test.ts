@@ -20,18 +20,21 @@ const WAYS: readonly (readonly [string, Way])[] = [
   ['late, and all alarms too', { ...AT_ONCE, isLate: true, rings: false }],
 ];
 
-test.each(WAYS)(seeded('usage that comes %s is billed for what it comes to'), async (_how, way) => {
-  const property = fc.asyncProperty(stories, async (story) => {
-    // When a trial ends and when a charge fails depends on when somebody looks.
-    const isTimed = story.trialDays > 0 || story.acts.some(({ kind }) => DECLINED.test(kind));
-    fc.pre(way.rings || !isTimed);
-    const { billed, expected } = await lived(story, way);
-    expect(billed).toBe(expected);
-  });
-  await holdsLater(property, 60);
-});
+test.each(WAYS)(
+  seeded('sold usage that comes %s is billed for what it comes to'),
+  async (_how, way) => {
+    const property = fc.asyncProperty(stories, async (story) => {
+      // When a trial ends and when a charge fails depends on when somebody looks.
+      const isTimed = story.trialDays > 0 || story.acts.some(({ kind }) => DECLINED.test(kind));
+      fc.pre(way.rings || !isTimed);
+      const { billed, expected } = await lived(story, way);
+      expect(billed).toBe(expected);
+    });
+    await holdsLater(property, 60);
+  },
+);
 
-test(seeded('the next invoice is what was previewed, to the cent'), async () => {
+test(seeded('the next invoice of sold usage is what was previewed, to the cent'), async () => {
   let compared = 0;
   const property = fc.asyncProperty(stories, async (story) => {
     const seen = await previewed(story, { ...AT_ONCE, isLate: true });
@@ -60,7 +63,7 @@ const offer = (plan: Offer['plan'], reset: Offer['reset']): Offer => ({
   },
 });
 
-test('what is adjusted on an invoice that is never paid is on the last one', async () => {
+test('an adjustment on an invoice that is never paid is on the last one', async () => {
   const event = { id: ids.next(), at: T0 + 30 * DAY, value: 7n, member: 0n };
   const story: Story = {
     aggregation: 'sum',
@@ -82,7 +85,7 @@ test('what is adjusted on an invoice that is never paid is on the last one', asy
   expect(billed).toBe(expected);
 });
 
-test('an end that is decided late bills the period of the meter that it cuts', async () => {
+test("a cancellation that is decided late bills the meter's period that it cuts", async () => {
   const declined = T0 + 28 * DAY + 1;
   const story: Story = {
     aggregation: 'sum',

@@ -45,7 +45,7 @@ const later = (world: World, days: number): World => {
 };
 const at = (days: number): { eventAt: number } => ({ eventAt: T0 + days * DAY });
 
-test('a span runs as long as its period, and bills what is past the allowance', () => {
+test('a span of sold usage is as long as its period, and bills what is past the allowance', () => {
   const world = sold();
   expect(spansOf(world)).toEqual(['0- plan price 0']);
   world.use(8n);
@@ -56,14 +56,14 @@ test('a span runs as long as its period, and bills what is past the allowance', 
   expect(spansOf(world)).toEqual(['0-28 plan price 5', '28- plan price 0']);
 });
 
-test('without a price nothing is sold', () => {
+test('usage without a usage price is not sold', () => {
   const world = sold({ price: null });
   world.use(15n);
   expect(spansOf(world)).toEqual([]);
   expect(world.check(1n)).toBe('denied insufficient_balance');
 });
 
-test('usage is marked where its period is sold, also when it is late', () => {
+test('usage is marked as sold where its period is, also when it is late', () => {
   const world = new World();
   const marked = (): boolean | undefined => world.transfers.at(-1)?.usage?.sold;
   world.use(1n);
@@ -79,7 +79,7 @@ test('usage is marked where its period is sold, also when it is late', () => {
   expect(marked()).toBe(false);
 });
 
-test('so is an early event of the next period, which has no span yet', () => {
+test('an early event of the next period, which has no span yet, is marked as sold', () => {
   const world = sold();
   world.now = T0 + 28 * DAY - 60_000;
   world.use(13n, at(28));
@@ -88,7 +88,7 @@ test('so is an early event of the next period, which has no span yet', () => {
   expect(spansOf(world)).toEqual(['0-28 plan price 0', '28- plan price 3']);
 });
 
-test('a top-up is used before anything is sold', () => {
+test('a top-up is used before usage is sold', () => {
   const world = sold();
   world.grant({ amount: 20n });
   world.use(25n);
@@ -97,7 +97,7 @@ test('a top-up is used before anything is sold', () => {
   expect(spansOf(world)).toEqual(['0- plan price 5']);
 });
 
-test('what a top-up has left goes on to the next period, and covers nothing of the closed one', () => {
+test('the rest of a top-up goes on to the next period, and covers nothing of the closed span', () => {
   const world = sold();
   world.grant({ amount: 20n });
   world.use(25n);
@@ -127,7 +127,7 @@ describe('a late event', () => {
     expect(spansOf(world)).toEqual(['0-28 plan price 4', '28- plan price 0']);
   });
 
-  test('of before a change moves the end of one span and the start of the next', () => {
+  test('from before a plan change moves the end of one span and the start of the next', () => {
     const world = sold();
     world.use(12n);
     later(world, 10);
@@ -142,7 +142,7 @@ describe('a late event', () => {
     ['max', [7n, 20n, 15n], ['0-10 plan price 5', '10-28 plan dearer 5', '28- plan dearer 0']],
     ['last', [7n, 20n, 15n], ['0-10 plan price 5', '10-28 plan dearer 5', '28- plan dearer 0']],
     ['count', [1n, 1n, 1n], ['0-10 plan price 0', '10-28 plan dearer 0', '28- plan dearer 0']],
-  ] as const)('of a %s meter', (aggregation, [first, second, third], spans) => {
+  ] as const)('of a %s meter counts in its spans', (aggregation, [first, second, third], spans) => {
     const world = sold({}, new World(aggregation));
     world.use(first, at(0));
     later(world, 10);
@@ -154,7 +154,7 @@ describe('a late event', () => {
   });
 });
 
-test('a trial sells nothing: it begins to when the trial is over', () => {
+test('a trial sells no usage: that begins when the trial is over', () => {
   const world = sold({ charges: false });
   world.use(12n);
   expect(world.check(1n)).toBe('denied insufficient_balance');
@@ -165,7 +165,7 @@ test('a trial sells nothing: it begins to when the trial is over', () => {
   expect(spansOf(world)).toEqual(['0- plan price 3']);
 });
 
-test('of two that sell one feature the one bills that leads', () => {
+test('of two subscriptions that sell one feature the leading one bills', () => {
   const world = sold({ subscriptionId: 'second', priority: 5, price: DEARER });
   world.plan({ price: PRICE, limit: 3n });
   world.use(20n);
@@ -175,7 +175,7 @@ test('of two that sell one feature the one bills that leads', () => {
   expect(spansOf(world)).toEqual(['0-1 second dearer 7', '1- plan price 0']);
 });
 
-test('an end closes the span with the limit that it had', () => {
+test('a cancellation closes the span with the limit that it had', () => {
   const world = sold();
   world.use(4n);
   later(world, 3);
@@ -186,7 +186,7 @@ test('an end closes the span with the limit that it had', () => {
   expect(spansOf(world)).toEqual(['0-3 plan price 4']);
 });
 
-test('paused or blocked, usage is still sold', () => {
+test('usage is still sold while a subscription is paused or blocked', () => {
   const world = sold();
   world.suspendPlan('paused');
   world.use(13n);
@@ -194,7 +194,7 @@ test('paused or blocked, usage is still sold', () => {
   expect(spansOf(world)).toEqual(['0- plan price 3']);
 });
 
-test('at a renewal what the product asks by then counts from the start of the period', () => {
+test("at a renewal the product's new usage price counts from the start of the period", () => {
   const world = sold();
   later(world, 28);
   world.use(14n);
@@ -204,7 +204,7 @@ test('at a renewal what the product asks by then counts from the start of the pe
   expect(spansOf(world)).toEqual(['0-28 plan price 0', '28- plan dearer 4']);
 });
 
-describe('a change that is to be paid first', () => {
+describe('a plan change that is to be paid first', () => {
   const cut = (): World => {
     const world = sold();
     world.use(12n);
@@ -221,20 +221,20 @@ describe('a change that is to be paid first', () => {
     expect(spansOf(cut())).toEqual(['0-10 plan price 2 line', '10- plan price 3']);
   });
 
-  test('once it is paid, what was used since has the new price', () => {
+  test('gives usage since then the new price, once it is paid', () => {
     const world = cut();
     world.now += 5000;
     world.replacePlanSince(cutAt, { price: DEARER, cycle: CYCLE });
     expect(spansOf(world)).toEqual(['0-10 plan price 2 line', '10- plan dearer 3']);
   });
 
-  test('not paid, the span is one again', () => {
+  test('joins the span again, where it is not paid', () => {
     const world = cut();
     world.do((context, state) => unbillPlan(context, state, { billedAs: ['line'], cutAt }));
     expect(spansOf(world)).toEqual(['0- plan price 5']);
   });
 
-  test('not paid, after the period: the closed one is one again', () => {
+  test('joins the closed span again, where it is not paid after the period', () => {
     const world = later(cut(), 18);
     world.use(1n, at(9));
     world.do((context, state) => unbillPlan(context, state, { billedAs: ['line'], cutAt }));
@@ -242,7 +242,7 @@ describe('a change that is to be paid first', () => {
   });
 });
 
-test('a period that begins earlier than it is decided: what was used meanwhile is sold', () => {
+test('usage before a period that begins earlier than it is decided is sold', () => {
   const world = later(sold(), 10);
   const anchor = world.now;
   world.do((context, state) => cutPlan(context, state, 'plan', anchor));
@@ -252,7 +252,7 @@ test('a period that begins earlier than it is decided: what was used meanwhile i
   expect(spansOf(world)).toEqual(['0-10 plan price 0', '10-11 plan price 2', '10- plan price 0']);
 });
 
-test('what an ended subscription has left to bill is kept until it is billed', () => {
+test('spans that an ended subscription has left to bill are kept until they are billed', () => {
   const world = sold({ subscriptionId: 'second', priority: 5, resetInterval: 'week' });
   world.plan({ price: PRICE });
   world.use(12n);
@@ -261,7 +261,7 @@ test('what an ended subscription has left to bill is kept until it is billed', (
   expect(spansOf(world)).toContain('0-7 second price 0');
 });
 
-describe('what is billed is let go of', () => {
+describe('a billed span is dropped', () => {
   const billed = (): World => {
     const world = sold();
     world.use(12n);
@@ -278,7 +278,7 @@ describe('what is billed is let go of', () => {
     expect(starts(world)).toEqual(['28-']);
   });
 
-  test('of an ended subscription when no event can come any more', () => {
+  test('when no event can come any more to its ended subscription', () => {
     const world = billed();
     later(world, 31);
     expect(starts(world)).toEqual(['0-28', '28-59', '59-']);
@@ -309,7 +309,7 @@ describe('a long pause', () => {
     return world;
   }
 
-  test('lets go of what was not used and costs nothing, once no event can come any more', () => {
+  test('drops spans without usage or cost, once no event can come any more', () => {
     const world = paused();
     world.use(12n);
     for (let day = 0; day < 60; day += 1) later(world, 1);
@@ -319,13 +319,13 @@ describe('a long pause', () => {
     expect(spans.length).toBeLessThan(37 * 24);
   });
 
-  test('keeps what a minimum bills', () => {
+  test('keeps spans that a minimum bills', () => {
     const world = paused({ ...PRICE, minimum: 100n });
     for (let day = 0; day < 60; day += 1) later(world, 1);
     expect(world.seen.spans).toHaveLength(60 * 24 + 1);
   });
 
-  test('and without it all are kept, until they are billed', () => {
+  test('is what drops spans: without it all are kept, until they are billed', () => {
     const world = hourly();
     for (let day = 0; day < 60; day += 1) later(world, 1);
     expect(world.seen.spans).toHaveLength(60 * 24 + 1);

@@ -70,7 +70,7 @@ function sold(price: UsagePrice, cap: SpendCap, others = 0n): World {
 const OVERAGE = 'allowed overage_allowed';
 const CAP = 'denied spend_cap';
 
-describe('of a cap, usage is', () => {
+describe('usage under a spend cap', () => {
   // prettier-ignore
   test.each<[string, Tariff, Partial<UsagePrice>, bigint, bigint, bigint, string]>([
     // what                                          price     bounds               cap   used  more  answer
@@ -92,7 +92,7 @@ describe('of a cap, usage is', () => {
     ['more, past the maximum of the price',          EACH,     { maximum: 5n },     5n,   15n,  99n,  OVERAGE],
     ['as much as the maximum allows',                EACH,     { maximum: 6n },     5n,   15n,  99n,  CAP],
     ['not weighed with the minimum of the price',    EACH,     { minimum: 900n },   5n,   10n,  5n,   OVERAGE],
-  ])('%s', (_what, tariff, bounds, cap, used, more, answer) => {
+  ])('is decided: %s', (_what, tariff, bounds, cap, used, more, answer) => {
     const world = sold(priced(tariff, bounds), capOf(cap));
     if (used > 0n) world.use(used);
     expect(world.check(more)).toBe(answer);
@@ -101,12 +101,12 @@ describe('of a cap, usage is', () => {
     expect(outcome.kind).toBe(answer === CAP ? 'refused' : 'recorded');
   });
 
-  test('shared with other meters', () => {
+  test('shares it with other meters', () => {
     const world = sold(priced(EACH), capOf(5n), 3n);
     expect([world.check(12n), world.check(13n)]).toEqual([OVERAGE, CAP]);
   });
 
-  test('what `reject` asks, too; what is recorded is a fact', () => {
+  test('is held to it by `reject`, too, and recorded as a fact without', () => {
     const world = sold(priced(EACH), capOf(5n));
     world.use(14n);
     const refused = world.use(2n, { admission: 'reject' });
@@ -119,7 +119,7 @@ describe('of a cap, usage is', () => {
     expect(world.use(-7n, { admission: 'reject' }).kind).toBe('recorded');
   });
 
-  test('held: no two together hold more than the rest of the cap', () => {
+  test('holds no more in all than the rest of the cap', () => {
     const world = sold(priced(EACH), capOf(5n));
     const held = reserved(world.reserve(12n));
     expect([world.check(3n), world.check(4n)]).toEqual([OVERAGE, CAP]);
@@ -135,14 +135,14 @@ describe('of a cap, usage is', () => {
     expect([world.check(1n), world.check(2n)]).toEqual([OVERAGE, CAP]);
   });
 
-  test('denied for its own reasons first', () => {
+  test('is denied for its own reasons first', () => {
     const world = sold(priced(EACH), capOf(0n));
     world.suspendPlan('paused');
     expect(world.check(11n)).toBe('denied subscription_paused');
   });
 });
 
-describe('what counts', () => {
+describe('a spend cap counts', () => {
   const spent = (world: World, ...subscriptions: readonly Subscription[]) =>
     new Spending(capOf(9n), billing(...subscriptions), world.now).costOf(world.meter, world.seen) /
     EXACT_CENT;
@@ -152,7 +152,7 @@ describe('what counts', () => {
     return world;
   };
 
-  test('its subscriptions in its currency', () => {
+  test('subscriptions in its currency', () => {
     const own = subscription();
     const euros = subscription({ plan: { ...MONTHLY, currency: 'EUR' } });
     expect(spent(overBy(4n), own)).toBe(4n);
@@ -160,7 +160,7 @@ describe('what counts', () => {
     expect(spent(overBy(4n))).toBe(0n);
   });
 
-  test('of the current period, on time, though its alarm is late', () => {
+  test('usage of the current period, on time, though its alarm is late', () => {
     const world = overBy(4n);
     const own = subscription();
     world.now = own.periodEnd - 1;
@@ -171,7 +171,7 @@ describe('what counts', () => {
     expect(spent(world, { ...own, overdue: 'blocked' })).toBe(4n);
   });
 
-  test('until it ends', () => {
+  test('a subscription until it ends', () => {
     const world = overBy(4n);
     const own = subscription({ cancelAt: world.now + DAY });
     expect(spent(world, own)).toBe(4n);
@@ -190,7 +190,7 @@ describe('what counts', () => {
   });
 });
 
-describe('it is announced', () => {
+describe('a spend cap is announced', () => {
   const announced = (cap: SpendCap, world: World, own = subscription()) =>
     new Spending(cap, billing(own), world.now).announced(world.seen, { credit: {}, spendCap: cap })
       ?.account.spendCap?.announced;
@@ -203,7 +203,7 @@ describe('it is announced', () => {
     expect(announced({ ...capOf(1n), announced: once! }, world, own)).toBeUndefined();
   });
 
-  test('of what was announced in earlier periods nothing is kept', () => {
+  test('without keeping what was announced in earlier periods', () => {
     const world = sold(priced(EACH), capOf(1n));
     const own = subscription();
     const past = [
@@ -215,7 +215,7 @@ describe('it is announced', () => {
     ]);
   });
 
-  test('not of a meter that sells nothing', () => {
+  test('not for a meter that sells nothing', () => {
     const world = new World();
     world.plan({});
     expect(announced(capOf(0n), world)).toBeUndefined();
@@ -268,32 +268,35 @@ function plainSum(drawn: readonly Drawn[]): bigint {
   return sum;
 }
 
-test(seeded('what was spent is the sum over its meters, however often it is asked'), () => {
-  const own = (id: string, periodStart: number, currency = 'USD') =>
-    subscription({
-      id,
-      periodStart,
-      periodEnd: START + 20 * DAY,
-      plan: { ...MONTHLY, currency },
-    });
-  const all = billing(own('a', START), own('b', START - DAY), own('euros', START, 'EUR'));
-  const ofClosed: ClosedCosts = new WeakMap();
-  const meters = fc.array(fc.array(SPAN, { maxLength: 6 }), { maxLength: 4 });
-  holds(
-    fc.property(meters, meters, (first, later) => {
-      const spending = new Spending(capOf(0n), all, START + 10 * DAY, ofClosed);
-      const { meter, state } = new World();
-      const states = (drawn: readonly (readonly Drawn[])[]) =>
-        drawn.map((spans): { meter: typeof meter; state: MeterState } => ({
-          meter,
-          state: { ...state, spans: spans.map(spanOf) },
-        }));
-      for (const drawn of [first, later]) {
-        const now = states(drawn);
-        expect(spending.spent(now)).toBe(plainSum(drawn.flat()));
-        expect(spending.spent(now)).toBe(plainSum(drawn.flat()));
-      }
-    }),
-    500,
-  );
-});
+test(
+  seeded('what a spend cap has spent is the sum over its meters, however often it is asked'),
+  () => {
+    const own = (id: string, periodStart: number, currency = 'USD') =>
+      subscription({
+        id,
+        periodStart,
+        periodEnd: START + 20 * DAY,
+        plan: { ...MONTHLY, currency },
+      });
+    const all = billing(own('a', START), own('b', START - DAY), own('euros', START, 'EUR'));
+    const ofClosed: ClosedCosts = new WeakMap();
+    const meters = fc.array(fc.array(SPAN, { maxLength: 6 }), { maxLength: 4 });
+    holds(
+      fc.property(meters, meters, (first, later) => {
+        const spending = new Spending(capOf(0n), all, START + 10 * DAY, ofClosed);
+        const { meter, state } = new World();
+        const states = (drawn: readonly (readonly Drawn[])[]) =>
+          drawn.map((spans): { meter: typeof meter; state: MeterState } => ({
+            meter,
+            state: { ...state, spans: spans.map(spanOf) },
+          }));
+        for (const drawn of [first, later]) {
+          const now = states(drawn);
+          expect(spending.spent(now)).toBe(plainSum(drawn.flat()));
+          expect(spending.spent(now)).toBe(plainSum(drawn.flat()));
+        }
+      }),
+      500,
+    );
+  },
+);

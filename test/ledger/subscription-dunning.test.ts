@@ -32,7 +32,7 @@ describe('dunning', () => {
       one.kind === 'overdue' ? [[(one.at - END) / DAY, one.from, one.to]] : [],
     );
 
-  test('tries 1, 3, 7, 13 and 20 days after the first failure, blocks at 14, ends at 21', () => {
+  test('retries 1, 3, 7, 13 and 20 days after the first failure, blocks at 14, ends at 21', () => {
     const world = active();
     world.goTo(END);
     world.failed();
@@ -85,7 +85,7 @@ describe('dunning', () => {
     expect(overdueOf(world.billing)).toBe('clear');
   });
 
-  test('paid when it was blocked: open again, and told so', () => {
+  test('opens a blocked subscription that is paid, and writes its event', () => {
     const world = active();
     world.goTo(END);
     world.failed({ hard: true });
@@ -99,7 +99,7 @@ describe('dunning', () => {
     expect(overdueChanges(world).at(-1)).toEqual([15, 'blocked', 'clear']);
   });
 
-  test('an answer that comes late does not unblock what was blocked since', () => {
+  test('does not unblock for a late answer what was blocked since', () => {
     const world = active();
     world.goTo(END);
     const first = world.charge;
@@ -118,7 +118,7 @@ describe('dunning', () => {
     expect(world.state.overdue).toBe('blocked');
   });
 
-  test('without a method nothing is charged, but it is chased', () => {
+  test('without a payment method charges nothing, but goes on', () => {
     const world = new SubscriptionWorld();
     world.start();
     expect(world.noMethod().events).toEqual([]);
@@ -127,7 +127,7 @@ describe('dunning', () => {
     expect(chargesOf(world.followups)).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
   });
 
-  test('another method: what is unpaid is tried at once, what is under way when it has failed', () => {
+  test('retries unpaid invoices at once with a new method, and one under way when it has failed', () => {
     const world = active();
     world.goTo(END);
     expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);
@@ -138,7 +138,7 @@ describe('dunning', () => {
     expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);
   });
 
-  test('a merchant who makes the invoice void ends the chase', () => {
+  test('ends when the merchant voids the invoice', () => {
     const world = unpaid(1);
     const [invoice] = world.state.open;
     const closed = { invoiceId: invoice?.invoiceId ?? '', how: 'void', paymentId: null } as const;
@@ -146,7 +146,7 @@ describe('dunning', () => {
     expect(world.state).toMatchObject({ open: [], overdue: 'clear' });
   });
 
-  test('an invoice with a charge under way is not closed: what was captured is told', () => {
+  test('does not close an invoice with a charge under way: what was captured is told', () => {
     const world = active();
     world.goTo(END);
     const { charge } = world;
@@ -167,7 +167,7 @@ describe('dunning', () => {
     expect(other.state.open).toEqual([]);
   });
 
-  test('cancel makes what is unpaid void, and a charge under way still comes back', () => {
+  test('ends when canceled: unpaid invoices are void, and a charge under way still comes back', () => {
     const voided = unpaid(1);
     expect(voided.do(cancel('immediate')).followups.map(({ kind }) => kind)).toEqual([
       'void',
@@ -183,7 +183,7 @@ describe('dunning', () => {
     expect(world.billing.subscriptions.size).toBe(0);
   });
 
-  test('an end by dunning is when it ended, whatever had been scheduled', () => {
+  test('ends a subscription at its own time, whatever had been scheduled', () => {
     const world = new SubscriptionWorld();
     world.start({ plan: YEARLY });
     world.failed({ hard: true });
@@ -194,7 +194,7 @@ describe('dunning', () => {
   });
 });
 
-test('a customer is as overdue as the worst of the subscriptions', () => {
+test('a customer is as overdue as the worst of its subscriptions', () => {
   const world = new SubscriptionWorld();
   const changes = () =>
     world.followups.flatMap((one) => (one.kind === 'overdue' ? [`${one.from} ${one.to}`] : []));
@@ -216,7 +216,7 @@ test('a customer is as overdue as the worst of the subscriptions', () => {
 describe('a lost mandate', () => {
   const lost = { code: 'mandate_lost', hard: true };
 
-  test('ends it at once', () => {
+  test('ends the subscription at once', () => {
     const world = active();
     world.goTo(END);
     const { events } = world.failed(lost);
@@ -224,12 +224,12 @@ describe('a lost mandate', () => {
     expect(events[1]?.data).toMatchObject({ reason: 'mandate_lost', status: 'canceled' });
   });
 
-  test('ends what waited for its payment too', () => {
+  test('ends a plan change that waited for its payment too', () => {
     const world = waitingToResume();
     expect(told(world.failed(lost).events)).toEqual(['payment.failed', 'expired']);
   });
 
-  test('while another charge is under way, that one decides', () => {
+  test('leaves the decision to another charge that is under way', () => {
     const world = active();
     world.do(change());
     world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
@@ -241,7 +241,7 @@ describe('a lost mandate', () => {
   });
 });
 
-describe('an answer', () => {
+describe("an answer to a subscription's charge", () => {
   test('that comes twice changes nothing the second time', () => {
     const world = active();
     world.goTo(END);
@@ -252,12 +252,12 @@ describe('an answer', () => {
     }
   });
 
-  test('to nobody changes nothing', () => {
+  test('of an unknown subscription changes nothing', () => {
     const world = active();
     expect(world.paid('payment/of/nobody')).toMatchObject({ events: [], followups: [] });
   });
 
-  test('an invoice that something waits for is not charged a second time', () => {
+  test('an invoice that a plan change waits for is not charged a second time', () => {
     const world = active();
     world.do(change());
     const { waiting } = world.state;
@@ -266,7 +266,7 @@ describe('an answer', () => {
     expect(world.state.open).toEqual([]);
   });
 
-  test('a draft in whose place a resume comes once it is paid is not charged beside it', () => {
+  test('the draft that a resume replaces once it is paid is not charged beside it', () => {
     const world = after(pause(true));
     world.goTo(END + DAY);
     const draft = must(world.followups.at(-1), 'a bill');
@@ -281,14 +281,14 @@ describe('an answer', () => {
     expect(world.state).toMatchObject({ status: 'active', waiting: null });
   });
 
-  test('an invoice of one that has ended is nothing of it any more', () => {
+  test('an invoice of an ended subscription is no longer part of it', () => {
     const world = SITUATIONS['ended, charge under way']();
     const command = { kind: 'collect', invoiceId: 'finalised', amount: 1n } as const;
     expect(world.do(command)).toMatchObject({ kind: 'unknown', followups: [] });
   });
 });
 
-test('resuming while blocked does not lift the block, nor charge for what is blocked', () => {
+test('resuming a blocked subscription neither lifts the block nor charges', () => {
   const world = new SubscriptionWorld();
   world.start({ plan: { ...MONTHLY, interval: 'week' } });
   world.do(pause());
@@ -307,8 +307,8 @@ test('resuming while blocked does not lift the block, nor charge for what is blo
   expect(world.allowances.suspended).toBeNull();
 });
 
-describe('paused while overdue', () => {
-  test('it is dunned on, blocked, and over', () => {
+describe('a subscription paused while overdue', () => {
+  test('is dunned, blocked, and ended', () => {
     const world = unpaid(1);
     expect(told(world.do(pause()).events)).toEqual(['updated']);
     expect(world.state).toMatchObject({ status: 'paused', overdue: 'warning' });
@@ -329,7 +329,7 @@ describe('paused while overdue', () => {
     });
   });
 
-  test('paid, it stays paused', () => {
+  test('stays paused once it is paid', () => {
     const world = unpaid(1);
     world.do(pause());
     world.do({ kind: 'method_changed' });
@@ -338,7 +338,7 @@ describe('paused while overdue', () => {
     expect(world.allowances.suspended).toBe('paused');
   });
 
-  test('blocked past its end, to keep invoices begins no period', () => {
+  test('blocked past its end, begins no period where it keeps invoices', () => {
     const world = new SubscriptionWorld();
     world.start({ plan: { ...MONTHLY, interval: 'day', intervalCount: 10 } });
     world.failed({ hard: true });

@@ -28,7 +28,7 @@ function chargedTwice(world: SubscriptionWorld): SubscriptionWorld {
   return world;
 }
 
-describe('an invoice that its merchant closes', () => {
+describe('an invoice of a plan change that its merchant closes', () => {
   function withCredit(): SubscriptionWorld {
     const world = new SubscriptionWorld();
     world.start({ credit: 500n });
@@ -39,7 +39,7 @@ describe('an invoice that its merchant closes', () => {
   test.each([
     ['paid otherwise: its credit is spent, and its period has its price', 'paid', { credit: 0n, periodPrice: 3000n }],
     ['void: its credit is there again, and its period is worth nothing',  'void', { credit: 500n, periodPrice: 0n }],
-  ] as const)('%s', (_what, how, left) => {
+  ] as const)('is %s', (_what, how, left) => {
     const world = withCredit();
     const { invoiceId, amount } = firstOpen(world.state);
     expect(amount).toBe(2500n);
@@ -47,7 +47,7 @@ describe('an invoice that its merchant closes', () => {
     expect(world.state).toMatchObject({ open: [], overdue: 'clear', ...left });
   });
 
-  test('of another one, nothing is written', () => {
+  test('of another subscription writes nothing', () => {
     for (const how of ['paid', 'void'] as const) {
       const world = withCredit();
       const before = world.state;
@@ -57,8 +57,8 @@ describe('an invoice that its merchant closes', () => {
   });
 });
 
-describe('ended, with two charges under way', () => {
-  test('each is known until it is answered', () => {
+describe('a subscription ended with two charges under way', () => {
+  test('knows each until it is answered', () => {
     const world = chargedTwice(unpaid(1));
     const invoices = world.state.open;
     world.do(cancel('immediate'));
@@ -71,7 +71,7 @@ describe('ended, with two charges under way', () => {
     expect(world.do({ kind: 'collect', invoiceId: 'other', amount: 1n }).kind).toBe('unknown');
   });
 
-  test('what is unpaid does not block it any more', () => {
+  test('is not blocked any more by what is unpaid', () => {
     const world = chargedTwice(unpaid(15));
     const [, second] = world.state.open;
     world.do(cancel('immediate'));
@@ -81,7 +81,7 @@ describe('ended, with two charges under way', () => {
   });
 });
 
-describe('when it gets worse is told with how bad it is', () => {
+describe('an overdue subscription tells its next step', () => {
   const overdue = ({ followups }: SubscriptionWorld) =>
     followups.flatMap((one) => (one.kind === 'overdue' ? [[one.to, one.nextAt]] : []));
 
@@ -94,7 +94,7 @@ describe('when it gets worse is told with how bad it is', () => {
     ]);
   });
 
-  test('of several, what comes first', () => {
+  test('of several, the first to come', () => {
     const world = new SubscriptionWorld();
     for (const id of ['sub', 'other', 'paid']) world.start({ id });
     const [first, second] = chargesOf(world.followups);
@@ -110,7 +110,7 @@ describe('when it gets worse is told with how bad it is', () => {
 });
 
 describe('a pause', () => {
-  test('of what is paused goes on from when it began', () => {
+  test('of a paused subscription goes on from when it began', () => {
     const world = after(pause(), pause(true));
     expect(world.state).toMatchObject({ pausedAt: T0 + HOUR, keepInvoices: true });
   });
@@ -121,7 +121,7 @@ describe('a pause', () => {
     expect(chargesOf(world.do({ kind: 'resume' }).followups)).toMatchObject([{ amount: 3000n }]);
   });
 
-  test('a moment before that, the same one goes on', () => {
+  test('that ends a moment before its period goes on in it', () => {
     const world = after(pause());
     world.goTo(END - 1);
     expect(world.do({ kind: 'resume' }).followups).toEqual([]);
@@ -171,7 +171,7 @@ describe('a pause', () => {
   });
 });
 
-describe('what its product gives by then', () => {
+describe('an entitlement that a product has by then', () => {
   const renewed = (world: SubscriptionWorld) => {
     world.now = END;
     return world.do({ kind: 'tick', allowances: [] }).orders;
@@ -181,20 +181,20 @@ describe('what its product gives by then', () => {
     expect(renewed(active())).toMatchObject([{ kind: 'refresh', allowances: [] }]);
   });
 
-  test('is not to be used while it is paused', () => {
+  test('cannot be used while the subscription is paused', () => {
     expect(renewed(after(pause(true)))).toMatchObject([
       { kind: 'refresh' },
       { kind: 'suspend', why: 'paused' },
     ]);
   });
 
-  test('is not ordered where nothing begins', () => {
+  test('is not ordered where no period begins', () => {
     const world = active();
     expect(world.do({ kind: 'tick', allowances: [] }).orders).toEqual([]);
   });
 });
 
-test('who orders it is told whether others have something to do', () => {
+test('a decision on a subscription tells whether it owes others something to do', () => {
   const owes = (world: SubscriptionWorld, command: Command): boolean => {
     const { outcome } = decideCommand(world.context, world.billing, { id: 'sub', command });
     return outcome?.kind === 'done' && outcome.owes;

@@ -486,7 +486,7 @@ function mustHold({ events, followups, state }: SubscriptionWorld): void {
 }
 
 test(
-  seeded('any life is as the model tells it'),
+  seeded('any life of a subscription is as its model says'),
   () => {
     const property = fc.property(starts, steps, (start, commands) => {
       const lives = new Lives(start);

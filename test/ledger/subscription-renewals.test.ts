@@ -87,7 +87,7 @@ function expected(
 }
 
 test.each(['day', 'week', 'month', 'year'] as const)(
-  'by the %s',
+  'a subscription renews by the %s',
   (interval) => {
     expect(ZONES).toHaveLength(40);
     expect(INTERVALS).toContain(interval);
@@ -111,7 +111,7 @@ test.each(['day', 'week', 'month', 'year'] as const)(
   60_000,
 );
 
-test('every zone keeps the end of the month', () => {
+test('a subscription renews at the end of the month in every time zone', () => {
   for (const zone of ZONES) {
     const local = Temporal.ZonedDateTime.from(`2024-01-31T10:00[${zone}]`);
     const until = local.add({ years: YEARS }).epochMilliseconds;

@@ -59,7 +59,7 @@ const TABLE: [keyof typeof SITUATIONS, string, string, string, string, string, s
   ['ended, charge under way',  'unknown',          'unknown',                      'unknown', 'unknown', 'unknown', 'unknown', 'unknown'],
 ];
 
-describe.each(TABLE)('%s', (situation, ...cells) => {
+describe.each(TABLE)('a subscription that is %s', (situation, ...cells) => {
   test.each(Object.entries(COMMANDS).map(([name, command], n) => [name, cells[n], command]))(
     '%s: %s',
     (_name, expected, command) => {
@@ -78,7 +78,7 @@ describe.each(TABLE)('%s', (situation, ...cells) => {
     },
   );
 
-  test('each again changes nothing more', () => {
+  test('each command on a subscription again changes nothing more', () => {
     for (const command of [cancel('immediate'), cancel('at_period_end'), pause(true)]) {
       const world = SITUATIONS[situation]();
       world.do(command);
@@ -91,7 +91,7 @@ describe.each(TABLE)('%s', (situation, ...cells) => {
 
 const AT = T0 + HOUR;
 
-test('a manual start tells of it and bills its first period', () => {
+test('a manual start of a subscription writes its event and bills the first period', () => {
   const world = new SubscriptionWorld();
   const { events, orders, followups } = world.start();
   expect(events.map(({ type, data }) => [type, data])).toEqual([['subscription.created', DATA]]);
@@ -148,7 +148,7 @@ test('a signup that was paid on the page is not billed again', () => {
   });
 });
 
-test('a start that is told late has done what was due since', () => {
+test('a start of a subscription that is decided late has done what was due since', () => {
   const world = new SubscriptionWorld();
   world.now = T0 + 70 * DAY;
   const { followups } = world.start({ startAt: T0 });
@@ -160,7 +160,7 @@ test('a start that is told late has done what was due since', () => {
   expect(world.due).toBeGreaterThan(world.now);
 });
 
-test('cancel at the end of the period: active until then', () => {
+test('a subscription canceled at the end of its period is active until then', () => {
   const world = active();
   const { events, orders } = world.do(cancel('at_period_end'));
   const scheduled = { cancelAtPeriodEnd: true, cancellationEffectiveAt: iso(END) };
@@ -189,7 +189,7 @@ test('cancel at the end of the period: active until then', () => {
   expect(world.followups).toHaveLength(1);
 });
 
-test('cancel at once: canceled, and expired in the same breath', () => {
+test('a subscription canceled at once is canceled, and expired in the same decision', () => {
   const world = active();
   const { events, orders } = world.do(cancel('immediate'));
   const ended = { status: 'canceled', cancellationEffectiveAt: iso(AT) };
@@ -228,7 +228,7 @@ test('a trial that completes is converted, and its first charge is recurring', (
   expect(events[0]?.data).toMatchObject({ paymentId: chargesOf(world.followups)[0]?.id });
 });
 
-test('a trial that is ended begins its first period now', () => {
+test('a trial that is ended by hand begins its first period now', () => {
   const world = trial();
   const { events, orders, followups } = world.do({ kind: 'end_trial' });
   expect(events[0]?.data).toMatchObject({ outcome: 'converted', trialEndedAt: iso(AT) });
@@ -238,7 +238,7 @@ test('a trial that is ended begins its first period now', () => {
   expect(world.state).toMatchObject({ trialEnd: AT, periodStart: AT, periodIndex: 0 });
 });
 
-test('another plan in a trial costs nothing yet', () => {
+test('a plan change in a trial costs nothing yet', () => {
   const world = trial();
   const { followups, events } = world.do(change(YEARLY));
   expect(followups).toEqual([]);
@@ -259,8 +259,8 @@ test('a trial that was paused past its end is converted by its resume', () => {
   expect(phaseName(world.state)).toBe('pro-monthly-evergreen');
 });
 
-describe('pause', () => {
-  test('inside the paid period: the same one goes on', () => {
+describe('a pause with a resume', () => {
+  test('inside the paid period goes on in the same one', () => {
     const world = active();
     const paused = world.do(pause());
     expect(paused.events[0]?.data).toEqual({
@@ -281,7 +281,7 @@ describe('pause', () => {
     expect(resumed.followups).toEqual([]);
   });
 
-  test('after it: nothing is billed, and a new period begins with its payment', () => {
+  test('after the period bills nothing, and begins a new one with its payment', () => {
     const world = pausedTooLong();
     expect(world.followups).toHaveLength(1);
     const { followups } = world.do({ kind: 'resume' });
@@ -305,7 +305,7 @@ describe('pause', () => {
     expect(world.due).toBeGreaterThan(world.now);
   });
 
-  test('a refused resume leaves it paused, and its invoice void', () => {
+  test('that is refused stays paused, and its invoice is void', () => {
     const world = waitingToResume();
     const [bill] = world.followups.slice(-1);
     const { events, followups } = world.failed();
@@ -342,7 +342,7 @@ describe('pause', () => {
     expect(world.allowances.suspended).toBe('paused');
   });
 
-  test('ends by itself', () => {
+  test('at a set time ends by itself', () => {
     const world = after(pause(false, END - DAY));
     world.goTo(END - HOUR);
     expect(world.state).toMatchObject({ status: 'active', resumesAt: null });
@@ -352,7 +352,7 @@ describe('pause', () => {
   });
 });
 
-describe('change', () => {
+describe('a plan change', () => {
   test('to a dearer plan begins with its payment', () => {
     const world = active();
     const { events, followups } = world.do(change());
@@ -379,7 +379,7 @@ describe('change', () => {
     expect(world.state).toMatchObject({ plan: DEARER, periodEnd: END, periodIndex: 0 });
   });
 
-  test('that is refused leaves everything as it was, and gives the credit back', () => {
+  test('that is declined leaves everything as it was, and gives the credit back', () => {
     const world = new SubscriptionWorld();
     world.start({
       credit: 700n,
@@ -399,7 +399,7 @@ describe('change', () => {
     expect(now).toEqual(before);
   });
 
-  test('to a cheaper plan is a credit, which the next invoice takes', () => {
+  test('to a cheaper plan leaves a credit, which the next invoice takes', () => {
     const world = active();
     const { events, followups } = world.do(change(CHEAPER));
     expect(told(events)).toEqual(['updated']);
@@ -422,7 +422,7 @@ describe('change', () => {
     expect(world.state.periodEnd).toBe(Date.UTC(2027, 0, 31, 13));
   });
 
-  test('moves a scheduled cancel to the end of the period it begins', () => {
+  test('moves a scheduled cancellation to the end of the period it begins', () => {
     const world = after(cancel('at_period_end'));
     world.do(change(YEARLY));
     world.paid();
@@ -430,7 +430,7 @@ describe('change', () => {
     expect(world.allowances.expiresAt).toBe(world.state.periodEnd);
   });
 
-  test('that is answered after a scheduled cancel took effect ends it', () => {
+  test('that is answered after a scheduled cancellation took effect ends it', () => {
     const world = after(cancel('at_period_end'));
     world.do(change());
     world.wait(40 * DAY);
@@ -438,7 +438,7 @@ describe('change', () => {
     expect(told(world.paid().events)).toEqual(['payment.succeeded', 'updated', 'expired']);
   });
 
-  test('to the same is nothing, in another currency a refusal', () => {
+  test('to the same plan changes nothing, and to another currency is refused', () => {
     const world = active();
     expect(world.do(change(MONTHLY))).toMatchObject({ kind: 'done', events: [], followups: [] });
     expect(world.do(change({ ...DEARER, currency: 'EUR' })).kind).toBe('currency_mismatch');

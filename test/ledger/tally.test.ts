@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Tally } from '../../ledger/kernel/tally.ts';
 
-test('it counts each key by itself, and forgets what there is none of', () => {
+test('a tally counts each key by itself, and forgets keys at zero', () => {
   const tally = new Tally();
   for (const key of ['a', 'b', 'a', 'a', 'b']) tally.add(key);
   expect([tally.of('a'), tally.of('b'), tally.of('c')]).toEqual([3, 2, 0]);
@@ -12,6 +12,6 @@ test('it counts each key by itself, and forgets what there is none of', () => {
   expect([tally.of('b'), tally.atLeast(0)]).toEqual([0, ['a']]);
 });
 
-test('what was not added is not removed', () => {
+test('a tally does not remove what was not added', () => {
   expect(() => new Tally().remove('a')).toThrow('what is removed was added');
 });

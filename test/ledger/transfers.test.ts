@@ -57,7 +57,7 @@ const BUGS: [TransferKind, bigint, bigint | null, string][] = [
   ['refused',  1n,     null,  'moves nothing'],
 ];
 
-test.each(BUGS)('%s of %p, held %p, is a bug: %s', (kind, amount, held, why) => {
+test.each(BUGS)('%s of %p, held %p, throws: %s', (kind, amount, held, why) => {
   expect(() => movement(transfer(kind, amount, held))).toThrow(why);
 });
 
@@ -77,7 +77,7 @@ const stories = fc.oneof(
 );
 
 test(
-  seeded('I1: both sides of any transfers get the same numbers, and what is undone is nothing'),
+  seeded('both sides of any transfers get the same numbers, and what is undone is nothing'),
   () => {
     holds(
       fc.property(fc.array(stories), (told) => {

@@ -38,7 +38,7 @@ const events = fc.array(
 );
 
 test(
-  seeded('metadata counts once, and once more for each customer and meter that is told of'),
+  seeded("a unit's size counts metadata once, and once more for each customer and meter announced"),
   () => {
     holds(
       fc.property(events, (all) => {
@@ -58,28 +58,31 @@ test(
   },
 );
 
-test(seeded('items that stand by themselves are parts in their order, each of which fits'), () => {
-  const sizes = fc.array(fc.integer({ min: 0, max: UNIT_BYTES_MAX / 2 - 20 }), { maxLength: 30 });
-  holds(
-    fc.property(sizes, fc.boolean(), (lengths, withEvents) => {
-      const items = lengths.map((length, place) => {
-        return { place, request: { metadata: { a: 'x'.repeat(length) } } };
-      });
-      const parts = partsOfEach(items, withEvents);
-      expect(parts.flat()).toEqual(items);
-      for (const part of parts) expect(tooLarge(sizeOfEach(part, withEvents))).toBeNull();
-      // No more parts than are needed: two neighbours do not fit into one.
-      for (const [at, part] of parts.entries()) {
-        const both = [...part, ...(parts[at + 1]?.slice(0, 1) ?? [])];
-        if (both.length > part.length)
-          expect(tooLarge(sizeOfEach(both, withEvents))).not.toBeNull();
-      }
-    }),
-    50,
-  );
-});
+test(
+  seeded('independent items of a unit are split into parts in their order, each of which fits'),
+  () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: UNIT_BYTES_MAX / 2 - 20 }), { maxLength: 30 });
+    holds(
+      fc.property(sizes, fc.boolean(), (lengths, withEvents) => {
+        const items = lengths.map((length, place) => {
+          return { place, request: { metadata: { a: 'x'.repeat(length) } } };
+        });
+        const parts = partsOfEach(items, withEvents);
+        expect(parts.flat()).toEqual(items);
+        for (const part of parts) expect(tooLarge(sizeOfEach(part, withEvents))).toBeNull();
+        // No more parts than are needed: two neighbours do not fit into one.
+        for (const [at, part] of parts.entries()) {
+          const both = [...part, ...(parts[at + 1]?.slice(0, 1) ?? [])];
+          if (both.length > part.length)
+            expect(tooLarge(sizeOfEach(both, withEvents))).not.toBeNull();
+        }
+      }),
+      50,
+    );
+  },
+);
 
-test(seeded('the bytes are those of its JSON, where nothing is escaped'), () => {
+test(seeded("a unit's size is the bytes of its JSON, where nothing is escaped"), () => {
   holds(
     fc.property(
       fc.dictionary(
@@ -96,12 +99,12 @@ test(seeded('the bytes are those of its JSON, where nothing is escaped'), () => 
   );
 });
 
-test('a number counts as many digits as PostgreSQL writes of it', () => {
+test("a number in a unit's size counts as many digits as PostgreSQL writes of it", () => {
   expect(bytesOf({ a: 1e300 })).toBeGreaterThanOrEqual(1 + 301 + 4);
   expect(bytesOf({ a: 5e-324 })).toBeGreaterThanOrEqual(1 + 326 + 4);
 });
 
-test('what is too large is refused by the bound that it exceeds', () => {
+test('a unit that is too large is refused by the bound that it exceeds', () => {
   expect(tooLarge({ rows: UNIT_ROWS_MAX, bytes: UNIT_BYTES_MAX })).toBeNull();
   expect(tooLarge({ rows: UNIT_ROWS_MAX + 1, bytes: 0 })).toContain(`at most ${UNIT_ROWS_MAX}`);
   expect(tooLarge({ rows: 0, bytes: UNIT_BYTES_MAX + 1 })).toContain(`at most ${UNIT_BYTES_MAX}`);

@@ -23,7 +23,7 @@ const tell = (world: World, recorded: readonly Recorded[]) =>
 const dataOf = (world: World, recorded: readonly Recorded[]) =>
   tell(world, recorded).events[0]?.data;
 
-test('one usage: what was asked, and what the balance became', () => {
+test('usage.recorded of one usage has what was asked, and the balance after it', () => {
   const world = new World('sum', 2);
   world.grant({ amount: 1000n });
   const metadata = { region: 'eu' };
@@ -55,7 +55,7 @@ test('one usage: what was asked, and what the balance became', () => {
   });
 });
 
-test('it writes nothing but the event', () => {
+test('usage.recorded adds no row but the event', () => {
   const world = new World();
   const effects = tell(world, [use(world, 1n)]);
   expect({ ...effects, events: [] }).toEqual({
@@ -89,7 +89,7 @@ const TOGETHER: [Aggregation, bigint[], number, number][] = [
 ];
 
 test.each(TOGETHER)(
-  '%s of %p together is %p, consumed %p',
+  'usage.recorded of %s of %p together is %p, consumed %p',
   (aggregation, values, value, consumed) => {
     const world = new World(aggregation);
     const recorded = values.map((one) => use(world, one, { member: 9n }));
@@ -97,13 +97,13 @@ test.each(TOGETHER)(
   },
 );
 
-test('last goes by the time of the usage, not by its place in the call', () => {
+test('usage.recorded of a last meter goes by the time of the usage, not by its place in the call', () => {
   const world = new World('last');
   const recorded = [use(world, 7n, { eventAt: T0 }), use(world, 3n, { eventAt: T0 - 1 })];
   expect(dataOf(world, recorded)).toMatchObject({ value: 7, consumed: 7 });
 });
 
-test('several: what is of one usage is of the last of them', () => {
+test('usage.recorded of several usages has the fields of the last of them', () => {
   const world = new World();
   const first = use(world, 1n, { id: 'first', idempotencyKey: 'a', metadata: { n: '1' } });
   const last = use(world, 2n, { id: 'last', eventAt: T0 - HOUR, externalId: 'b' });
@@ -121,7 +121,7 @@ test('several: what is of one usage is of the last of them', () => {
   });
 });
 
-test('unlimited has no balance, and one beyond the limit is negative', () => {
+test('usage.recorded has no balance where unlimited, and a negative one beyond the limit', () => {
   const unlimited = new World();
   unlimited.grant({ amount: null });
   expect(dataOf(unlimited, [use(unlimited, 5n)])).toMatchObject({ balance: null, consumed: 5 });
@@ -130,7 +130,7 @@ test('unlimited has no balance, and one beyond the limit is negative', () => {
   expect(dataOf(over, [use(over, 5n)])).toMatchObject({ balance: -2, consumed: 5 });
 });
 
-test('values that are too great together have none, and the usage is recorded all the same', () => {
+test('usage.recorded has no sum of values that are too great together', () => {
   const world = new World('count');
   const most = 10n ** 15n - 1n;
   const recorded = [use(world, most), use(world, most)];

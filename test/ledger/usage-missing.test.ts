@@ -30,38 +30,41 @@ const LACKING: [string, Asked, typeof known | typeof unknown, boolean, Lacks][] 
   ['the past comes before its members',    { member: 1n, eventAt: T0 + 1 },        unknown,  false,   'history'],
 ];
 
-test.each(LACKING)('usage %s', (_what, asked, seen, historyLoaded, lacks) => {
-  const world = new World('unique');
-  world.grant({ every: 'day' });
-  world.use(1n, { member: 7n });
-  // Its state has not moved since: the current period exists only for the reader.
-  world.now = LATER;
-  const usage = {
-    id: 'event',
-    value: 1n,
-    eventAt: null,
-    member: null,
-    admission: 'record' as const,
-    exactReplay: false,
-    fingerprint: null,
-    metadata: null,
-    ...asked,
-  };
-  const { customer, meter, ids } = world;
-  const answer = missing(world.context, { ...world.state, historyLoaded }, usage, seen);
-  if (typeof lacks !== 'number') {
-    expect(answer?.kind ?? null).toBe(lacks);
-    return;
-  }
-  const accountId = periodAccountId(ids, {
-    customerId: customer.id,
-    meterId: meter.id,
-    start: lacks,
-  });
-  expect(answer).toEqual({ kind: 'member', accountId, member: 1n });
-});
+test.each(LACKING)(
+  'the rows that usage lacks: usage %s',
+  (_what, asked, seen, historyLoaded, lacks) => {
+    const world = new World('unique');
+    world.grant({ every: 'day' });
+    world.use(1n, { member: 7n });
+    // Its state has not moved since: the current period exists only for the reader.
+    world.now = LATER;
+    const usage = {
+      id: 'event',
+      value: 1n,
+      eventAt: null,
+      member: null,
+      admission: 'record' as const,
+      exactReplay: false,
+      fingerprint: null,
+      metadata: null,
+      ...asked,
+    };
+    const { customer, meter, ids } = world;
+    const answer = missing(world.context, { ...world.state, historyLoaded }, usage, seen);
+    if (typeof lacks !== 'number') {
+      expect(answer?.kind ?? null).toBe(lacks);
+      return;
+    }
+    const accountId = periodAccountId(ids, {
+      customerId: customer.id,
+      meterId: meter.id,
+      start: lacks,
+    });
+    expect(answer).toEqual({ kind: 'member', accountId, member: 1n });
+  },
+);
 
-test('usage of now, where the clock stepped back before the period', () => {
+test('usage of now lacks no rows, where the clock stepped back before the period', () => {
   const world = new World();
   world.grant({ every: 'day' });
   world.tickAt(T0 + DAY);

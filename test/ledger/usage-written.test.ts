@@ -21,7 +21,7 @@ function effectsOf(world: World, fields: Partial<Usage> = {}) {
   return effects;
 }
 
-test('within the limit it is one transfer and one period', () => {
+test('usage within the limit writes one transfer and one period', () => {
   const world = new World();
   world.grant({ every: 'month' });
   const { transfers, periods, grants, events, members, stateChanged } = effectsOf(world);
@@ -31,7 +31,7 @@ test('within the limit it is one transfer and one period', () => {
   expect(stateChanged).toBe(false);
 });
 
-test('a crossing is announced, and the row of the meter says so', () => {
+test('usage that crosses the limit writes its event, and the row of the meter says so', () => {
   const world = new World();
   world.grant({ every: 'month' });
   const { events, stateChanged } = effectsOf(world, { value: 10n });
@@ -39,13 +39,13 @@ test('a crossing is announced, and the row of the meter says so', () => {
   expect(stateChanged).toBe(true);
 });
 
-test('a new member is written once', () => {
+test('usage by a new member writes it once', () => {
   const world = new World('unique');
   const { accountId } = world.state.current;
   expect(effectsOf(world, { member: 7n }).members).toEqual([{ accountId, member: 7n }]);
 });
 
-test('the rest of the answer is written where a retry must get it unchanged', () => {
+test('usage writes the rest of its answer where a retry must get it unchanged', () => {
   const world = new World();
   world.grant({ amount: 10n, overageAllowed: true });
   const answerOf = (exactReplay: boolean) =>

@@ -22,13 +22,13 @@ const AGGREGATES: [Aggregation, bigint[], bigint][] = [
   ['last',        [7n, 0n],          0n],
 ];
 
-test.each(AGGREGATES)('%s of %p is %p', (aggregation, values, consumed) => {
+test.each(AGGREGATES)('the aggregation %s of %p is %p', (aggregation, values, consumed) => {
   const world = new World(aggregation);
   for (const value of values) world.use(value);
   expect(world.numbers[1]).toBe(consumed);
 });
 
-test('unique counts each member once in a period, and again in the next', () => {
+test('a unique meter counts each member once in a period, and again in the next', () => {
   const world = new World('unique');
   world.grant({ every: 'day' });
   for (const member of [1n, 2n, 1n, 3n, 2n]) world.use(1n, { member });
@@ -39,7 +39,7 @@ test('unique counts each member once in a period, and again in the next', () => 
   expect([world.numbers[1], world.consumedIn(T0)]).toEqual([1n, 3n]);
 });
 
-test('count, unique, max and last come in units of the scale', () => {
+test('meters of count, unique, max and last are in units of their scale', () => {
   const count = new World('count', 6);
   count.use(5_000_000n);
   const unique = new World('unique', 2);
@@ -47,7 +47,7 @@ test('count, unique, max and last come in units of the scale', () => {
   expect([count.numbers[1], unique.numbers[1]]).toEqual([1_000_000n, 100n]);
 });
 
-test('last: the later time wins, at the same time the greater id, whenever it comes', () => {
+test('a last meter takes the later time, then the greater id, in whatever order they come', () => {
   const world = new World('last');
   world.now = T0 + HOUR;
   world.use(5n, { eventAt: T0 + 10, id: 'b' });
@@ -60,7 +60,7 @@ test('last: the later time wins, at the same time the greater id, whenever it co
 });
 
 test.each(['max', 'last'] as const)(
-  'a correction of a %s is a bug: the edge refuses it',
+  'a correction of a %s meter throws: the edge refuses it',
   (aggregation) => {
     expect(() => new World(aggregation).use(-1n)).toThrow('takes no corrections');
   },
@@ -97,7 +97,7 @@ const ADMITTED: [Admission, string, bigint, bigint, string, bigint][] = [
 ];
 
 test.each(ADMITTED)(
-  '%s, granted %s, used %p, value %p: %s',
+  'usage admitted by %s, granted %s, used %p, value %p: %s',
   (admission, held, used, value, outcome, consumed) => {
     const world = new World();
     const [amount, option] = held.split(' ');
@@ -127,14 +127,17 @@ const GUARDED: [Admission, Parameters<World['grant']>[0], bigint, boolean][] = [
   ['consume',   { amount: null },            15n,   false],
 ];
 
-test.each(GUARDED)('%s, granted %p, value %p: guarded %p', (admission, fields, value, guarded) => {
-  const world = new World();
-  world.grant(fields);
-  world.use(value, { admission });
-  expect(world.transfers.at(-1)?.usage?.guarded).toBe(guarded);
-});
+test.each(GUARDED)(
+  'usage admitted by %s, granted %p, value %p: guarded %p',
+  (admission, fields, value, guarded) => {
+    const world = new World();
+    world.grant(fields);
+    world.use(value, { admission });
+    expect(world.transfers.at(-1)?.usage?.guarded).toBe(guarded);
+  },
+);
 
-test('a keyed refusal is a record that moves nothing', () => {
+test('usage refused under a key is a record that moves nothing', () => {
   const world = new World();
   const { length } = world.transfers;
   world.use(1n, { admission: 'reject', fingerprint: 9n, id: 'key' });
@@ -149,12 +152,15 @@ const RANGES: [string, Aggregation, bigint[], string][] = [
   ['one less',                         'sum',    [10n ** 15n - 2n, 1n],         'recorded'],
 ];
 
-test.each(RANGES)('%s: %s of %p is %s', (_what, aggregation, values, outcome) => {
-  const world = new World(aggregation);
-  const outcomes = values.map((value) => world.use(value).kind);
-  expect(outcomes.at(-1)).toBe(outcome as 'recorded');
-  expect(world.transfers).toHaveLength(outcome === 'recorded' ? 2 : 1);
-});
+test.each(RANGES)(
+  'the range of usage, %s: %s of %p is %s',
+  (_what, aggregation, values, outcome) => {
+    const world = new World(aggregation);
+    const outcomes = values.map((value) => world.use(value).kind);
+    expect(outcomes.at(-1)).toBe(outcome as 'recorded');
+    expect(world.transfers).toHaveLength(outcome === 'recorded' ? 2 : 1);
+  },
+);
 
 // The same events in any order, in any batches, some of them sent again: the same consumption of
 // every period.

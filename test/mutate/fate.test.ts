@@ -1,16 +1,16 @@
 // A fault that a test finds, one that none finds, and one that no test runs.
 import { afterAll, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyTree } from '../support/planted-tree.ts';
+import { copyOfRules } from './copies.ts';
 import { fateOf } from './fate.ts';
 import { type Mutant, mutantsOf, sampleOf } from './mutants.ts';
-import { reachOf } from './reach.ts';
+import { reaching, reachOf } from './reach.ts';
 import { isEnough, type Outcome, reportOf } from './report.ts';
 import { runTests } from './tests.ts';
 
-const copy = copyTree();
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+const copy = copyOfRules();
+const { folder } = copy;
+afterAll(() => copy.stop());
 
 const RULE = 'rule.ts';
 const TEST = 'rule.test.ts';
@@ -19,24 +19,25 @@ export function never(a: number): boolean {
   return a < 1;
 }
 `;
-await Bun.write(join(copy, RULE), TEXT);
+await Bun.write(join(folder, RULE), TEXT);
 await Bun.write(
-  join(copy, TEST),
+  join(folder, TEST),
   `import { expect, test } from 'bun:test';
 import { isLess } from './rule.ts';
 test('less', () => expect(isLess(1, 2)).toBe(true));
 `,
 );
 
-const mutants = await mutantsOf(copy, [RULE]);
+const mutants = await mutantsOf(folder, [RULE]);
 const reach = await reachOf(copy, TEST);
 const outcomes: Outcome[] = [];
-for (const mutant of mutants) outcomes.push({ mutant, fate: await fateOf(copy, mutant, [reach]) });
+for (const mutant of mutants)
+  outcomes.push({ mutant, fate: await fateOf(copy, mutant, reaching([reach], mutant)) });
 
 const told = ({ line, change }: Mutant): string => `${line} ${change.becomes}`;
 
 test('each mutant has the fate that the tests give it', () => {
-  expect(outcomes.map(({ mutant, fate }) => `${told(mutant)} ${fate}`)).toEqual([
+  expect(outcomes.map(({ mutant, fate }) => `${told(mutant)} ${fate.kind}`)).toEqual([
     '1 <= survived',
     '1 >= seen',
     '3 <= unreached',
@@ -46,12 +47,12 @@ test('each mutant has the fate that the tests give it', () => {
 });
 
 test('the copy is left as it was', async () => {
-  expect(await Bun.file(join(copy, RULE)).text()).toBe(TEXT);
+  expect(await Bun.file(join(folder, RULE)).text()).toBe(TEXT);
 });
 
 test('what fails without a fault proves nothing', async () => {
   await Bun.write(
-    join(copy, 'red.test.ts'),
+    join(folder, 'red.test.ts'),
     `import { test } from 'bun:test'; test('a', () => { throw 1; });`,
   );
   const failure = await reachOf(copy, 'red.test.ts').catch(String);
@@ -59,8 +60,8 @@ test('what fails without a fault proves nothing', async () => {
 });
 
 test('a test that does not end is stopped', async () => {
-  await Bun.write(join(copy, 'loop.test.ts'), 'for (;;);');
-  expect((await runTests(copy, 'loop.test.ts', { args: [], msMax: 300 })).kind).toBe('late');
+  await Bun.write(join(folder, 'loop.test.ts'), 'for (;;);');
+  expect((await runTests(copy, ['loop.test.ts'], { args: [], msMax: 300 })).kind).toBe('late');
 });
 
 test('the report names what lives, and a score below 90 % is not enough', () => {

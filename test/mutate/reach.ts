@@ -1,6 +1,7 @@
 // Which tests run which lines, and how long they take: a mutant is tested only with the tests that
 // run its line.
 import { join } from 'node:path';
+import type { Copy } from './copies.ts';
 import type { Mutant } from './mutants.ts';
 import { runTests } from './tests.ts';
 
@@ -11,22 +12,47 @@ export type Reach = {
   readonly lines: ReadonlyMap<string, ReadonlyMap<number, number>>;
 };
 
+export type Measured = { readonly ms: number; readonly lcov: string };
+
 /** Runs one test file unchanged; it must pass. */
-export async function reachOf(folder: string, test: string): Promise<Reach> {
-  const report = join(folder, 'coverage', test);
+export async function measure(copy: Copy, test: string): Promise<Measured> {
+  const report = join(copy.folder, 'coverage', test);
   const began = performance.now();
-  const ran = await runTests(folder, test, {
+  const ran = await runTests(copy, [test], {
     args: ['--coverage', '--coverage-reporter=lcov', `--coverage-dir=${report}`],
     msMax: 600_000,
   });
   if (ran.kind !== 'passed') throw new Error(`${test} fails without a fault: ${ran.output}`);
   const ms = performance.now() - began;
-  return { test, ms, lines: readLcov(await Bun.file(join(report, 'lcov.info')).text()) };
+  return { ms, lcov: await Bun.file(join(report, 'lcov.info')).text() };
+}
+
+export function reachFrom(test: string, { ms, lcov }: Measured): Reach {
+  return { test, ms, lines: readLcov(lcov) };
+}
+
+export async function reachOf(copy: Copy, test: string): Promise<Reach> {
+  return reachFrom(test, await measure(copy, test));
 }
 
 /** The tests that may find it, the quickest first. */
 export function reaching(reaches: readonly Reach[], mutant: Mutant): readonly Reach[] {
   return reaches.filter((reach) => runs(reach, mutant)).toSorted((a, b) => a.ms - b.ms);
+}
+
+/**
+ * The files first whose path has the most words of the mutant's: where hundreds run a line, those
+ * are about it. The order of the others stays.
+ */
+export function nearestFirst(reaches: readonly Reach[], { file }: Mutant): readonly Reach[] {
+  const words = wordsOf(file);
+  const near = ({ test }: Reach): number => wordsOf(test).intersection(words).size;
+  return reaches.toSorted((a, b) => near(b) - near(a));
+}
+
+/** Without the plural, as a folder of tests and a file may differ in it. */
+function wordsOf(path: string): Set<string> {
+  return new Set(path.split(/\W/).map((word) => word.replace(/s$/, '')));
 }
 
 function runs({ lines }: Reach, { file, line: first, lastLine }: Mutant): boolean {

@@ -15,7 +15,7 @@ export function reportOf(outcomes: readonly Outcome[]): string {
   const living = outcomes.filter((outcome) => !isSeen(outcome));
   const files = Map.groupBy(outcomes, ({ mutant }) => mutant.file);
   const rows = [...files].map(([file, own]) => row(file, own));
-  const endless = outcomes.filter(({ fate }) => fate === 'endless').length;
+  const endless = outcomes.filter(({ fate }) => fate.kind === 'endless').length;
   return [
     ...living.map(lineOf),
     '',
@@ -30,7 +30,7 @@ export function isEnough(outcomes: readonly Outcome[]): boolean {
 }
 
 function isSeen({ fate }: Outcome): boolean {
-  return fate === 'seen' || fate === 'endless';
+  return fate.kind === 'seen' || fate.kind === 'endless';
 }
 
 function row(name: string, outcomes: readonly Outcome[]): string {
@@ -39,11 +39,12 @@ function row(name: string, outcomes: readonly Outcome[]): string {
   return `${name.padEnd(WIDTH)} ${String(seen).padStart(5)} of ${String(all).padStart(5)} ${score.padStart(6)} %`;
 }
 
-function lineOf({ mutant, fate }: Outcome): string {
+export function lineOf({ mutant, fate }: Outcome): string {
   const { file, text, line, change } = mutant;
   const { around, at, becomes } = change;
+  const told = fate.by === undefined ? fate.kind : `${fate.kind} by ${fate.by}`;
   const cut = (start: number, end: number): string => text.slice(start, end).replace(/\s+/g, ' ');
   const before = cut(Math.max(around.start, at.start - BESIDE), at.start);
   const after = cut(at.end, Math.min(around.end, at.end + BESIDE));
-  return `${file}:${line} ${fate}: ${before}[ ${cut(at.start, at.end)} -> ${becomes} ]${after}`;
+  return `${file}:${line} ${told}: ${before}[ ${cut(at.start, at.end)} -> ${becomes} ]${after}`;
 }

@@ -1,4 +1,5 @@
-// Runs one test file in a copy of the tree.
+// Runs test files in a copy of the tree.
+import type { Copy } from './copies.ts';
 
 export type Ran = { readonly kind: 'passed' | 'failed' | 'late'; readonly output: string };
 
@@ -18,14 +19,14 @@ export function stopTests(): void {
 }
 
 export async function runTests(
-  folder: string,
-  test: string,
+  { folder, env }: Copy,
+  tests: readonly string[],
   { args, msMax }: { readonly args: readonly string[]; readonly msMax: number },
 ): Promise<Ran> {
-  const command = [process.execPath, 'test', TIMEOUT, ...args, `./${test}`];
+  const command = [process.execPath, 'test', TIMEOUT, ...args, ...tests.map((test) => `./${test}`)];
   const child = Bun.spawn(command, {
     cwd: folder,
-    env: { ...process.env, ...FEWER },
+    env: { ...process.env, ...FEWER, ...env },
     stdout: 'ignore',
     stderr: 'pipe',
     timeout: Math.ceil(msMax),

@@ -108,10 +108,14 @@ test('while usage of before is added up, the rest of the page is there', async (
   await track(customer, 'a-calls');
   await track(customer, 'b-calls');
   await server.sql`insert into usage_backfills (relation, page) values ('none', 0)`;
+  const before = server.logged.length;
   try {
     const page = await member.read(`/customers/${customer}`);
     expect(chartsOf(page)).toEqual({});
     expect(textOf(page)).toContain('usage of b-calls cannot be read now');
+    // One is asked for, and again while it fails: each that waits would delay the page.
+    const asked = server.logged.slice(before).filter((line) => line.includes('"/usage"'));
+    expect(asked.length).toBeWithin(1, 5);
   } finally {
     await server.sql`delete from usage_backfills where relation = 'none'`;
   }

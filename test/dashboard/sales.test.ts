@@ -101,6 +101,18 @@ test('a plan with a usage price is made, previewed, bought by its page, and refu
   expect(await member.read(`/payments/${payment}/refund`)).toContain('value="17.66"');
 });
 
+test('half of a rollover is refused, not left out', async () => {
+  await member.act('/meters/new', { slug: 'halves' });
+  const product = await aProduct();
+  const path = `/products/${product}/entitlements/new`;
+  const feature = { feature_key: 'halves', limit: '10', reset_interval: 'month' };
+  for (const half of ['rollover.max', 'rollover.expires_after_periods']) {
+    const reply = await member.send(path, { ...feature, [half]: '5' });
+    expect([reply.status >= 400, faultIn(reply.text) === null]).toEqual([true, false]);
+  }
+  expect((await read(`/products/${product}/entitlements`)).data).toEqual([]);
+});
+
 test('a refund that is sent twice is one', async () => {
   const { payment } = await aSale({ 'prices.0.amount': '9.00', 'prices.0.currency': 'EUR' });
   const to = `/payments/${payment}/refund`;

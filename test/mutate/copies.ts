@@ -31,8 +31,9 @@ export async function copyOfAll(): Promise<Copy> {
     folder,
     env: { TEST_DATABASE_URL: services.databaseUrl, TEST_REDIS_URL: services.redisUrl },
     async stop() {
-      remove(folder);
       await services.stop();
+      // Now that no test writes there any more.
+      remove(folder);
     },
   };
 }

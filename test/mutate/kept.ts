@@ -11,18 +11,22 @@ import { type Measured, measure, type Reach, reachFrom } from './reach.ts';
 
 const KEPT = join(tmpdir(), `tollhouse-reach-${userInfo().uid}`);
 
-/** As `reachOf`; null for what fails without a fault. */
-export async function keptReachOf(copy: Copy, test: string, graph: Graph): Promise<Reach | null> {
+/** As `reachOf`, of the files alone; null for what fails without a fault. */
+export async function keptReachOf(
+  copy: Copy,
+  test: string,
+  { graph, files }: { readonly graph: Graph; readonly files: ReadonlySet<string> },
+): Promise<Reach | null> {
   mkdirSync(KEPT, { recursive: true, mode: 0o700 });
   const file = Bun.file(join(KEPT, keyOf(test, graph)));
   if (await file.exists()) {
     const text = Bun.zstdDecompressSync(await file.bytes()).toString();
-    return reachFrom(test, JSON.parse(text) as Measured);
+    return reachFrom(test, JSON.parse(text) as Measured, files);
   }
   try {
     const measured = await measure(copy, test);
     await file.write(Bun.zstdCompressSync(JSON.stringify(measured)));
-    return reachFrom(test, measured);
+    return reachFrom(test, measured, files);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return null;

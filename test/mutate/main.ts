@@ -1,11 +1,12 @@
 // Plants faults in the program, one at a time in a copy of the tree, and runs the tests that should
 // see them. Prints the survivors, and fails below the score of report.ts.
 //
-//     bun run mutate [PATH ...] [--sample COUNT] [--seed TEXT] [--workers COUNT]
+//     bun run mutate [PATH ...] [--sample COUNT] [--seed TEXT] [--workers COUNT] [--nearest COUNT]
 //
 // Without a path: the rules in the score, which need nothing but arguments. `ledger/actor` and
 // `ledger/cluster` are shown to the simulator, too, which takes hours for all of it: use --sample.
-// So do `src` and `workers`, whose tests need PostgreSQL and Redis.
+// So do `src` and `workers`, whose tests need PostgreSQL and Redis. `--nearest 40` shows each fault to
+// the 40 nearest files alone: what they do not see, others may.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Graph, ROOT } from '../run/graph.ts';
@@ -23,6 +24,7 @@ const { values, positionals } = parseArgs({
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(availableParallelism()) },
+    nearest: { type: 'string', default: 'Infinity' },
   },
   allowPositionals: true,
 });
@@ -42,14 +44,20 @@ async function judgeOfRules(files: readonly string[]): Promise<Judge> {
   return (copy, mutant) => fateOf(copy, mutant, reaching(reaches, mutant));
 }
 
-async function judgeOfAll(files: readonly string[]): Promise<Judge> {
+async function judgeOfAll(drawnFiles: readonly string[]): Promise<Judge> {
   const graph = new Graph();
-  const tests = testsOf(ROOT, new Set(files), graph);
+  const files = new Set(drawnFiles);
+  const tests = testsOf(ROOT, files, graph);
   console.error(`what ${tests.length} test files run`);
-  const measured = await inCopies(copies, tests, (copy, test) => keptReachOf(copy, test, graph));
+  const measured = await inCopies(copies, tests, (copy, test) =>
+    keptReachOf(copy, test, { graph, files }),
+  );
   const reaches = measured.filter((reach) => reach !== null);
-  return (copy, mutant) =>
-    fateAmongMany(copy, mutant, nearestFirst(reaching(reaches, mutant), mutant));
+  const most = Number(values.nearest);
+  return (copy, mutant) => {
+    const near = nearestFirst(reaching(reaches, mutant), mutant);
+    return fateAmongMany(copy, mutant, near.slice(0, most));
+  };
 }
 
 async function run(mutants: readonly Mutant[]): Promise<number> {
@@ -67,9 +75,12 @@ async function run(mutants: readonly Mutant[]): Promise<number> {
 }
 
 const copies: Copy[] = [];
-async function stop(): Promise<void> {
+let stopping: Promise<unknown> | undefined;
+/** A signal stops the tests, and the run that fails for it must wait for the servers to stop, too. */
+function stop(): Promise<unknown> {
   stopTests();
-  for (const copy of copies.splice(0)) await copy.stop();
+  stopping ??= Promise.all(copies.map((copy) => copy.stop()));
+  return stopping;
 }
 for (const [signal, code] of [
   ['SIGINT', 130],

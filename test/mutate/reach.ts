@@ -27,8 +27,14 @@ export async function measure(copy: Copy, test: string): Promise<Measured> {
   return { ms, lcov: await Bun.file(join(report, 'lcov.info')).text() };
 }
 
-export function reachFrom(test: string, { ms, lcov }: Measured): Reach {
-  return { test, ms, lines: readLcov(lcov) };
+/** Of the files alone, where they are given: hundreds of whole reports are gigabytes. */
+export function reachFrom(
+  test: string,
+  { ms, lcov }: Measured,
+  files?: ReadonlySet<string>,
+): Reach {
+  const lines = [...readLcov(lcov)].filter(([file]) => files?.has(file) ?? true);
+  return { test, ms, lines: new Map(lines) };
 }
 
 export async function reachOf(copy: Copy, test: string): Promise<Reach> {
@@ -41,13 +47,17 @@ export function reaching(reaches: readonly Reach[], mutant: Mutant): readonly Re
 }
 
 /**
- * The files first whose path has the most words of the mutant's: where hundreds run a line, those
- * are about it. The order of the others stays.
+ * The files first whose path has words of the mutant's that few others have: where hundreds run a
+ * line, those are about it. The order of the others stays.
  */
 export function nearestFirst(reaches: readonly Reach[], { file }: Mutant): readonly Reach[] {
   const words = wordsOf(file);
-  const near = ({ test }: Reach): number => wordsOf(test).intersection(words).size;
-  return reaches.toSorted((a, b) => near(b) - near(a));
+  const shared = reaches.map((reach) => [...wordsOf(reach.test).intersection(words)]);
+  const counts = Map.groupBy(shared.flat(), (word) => word);
+  const near = (at: number): number =>
+    shared[at]!.reduce((sum, word) => sum + 1 / counts.get(word)!.length, 0);
+  const order = reaches.map((reach, at) => ({ reach, near: near(at) }));
+  return order.toSorted((a, b) => b.near - a.near).map(({ reach }) => reach);
 }
 
 /** Without the plural, as a folder of tests and a file may differ in it. */

@@ -51,6 +51,16 @@ test('the OpenAPI document is valid', async () => {
   await SwaggerParser.validate(JSON.parse(source) as never);
 });
 
+test('each tag of an operation is described', () => {
+  const used = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ tags }) => tags);
+  const described = document.tags.filter(({ description }) => description !== '');
+  expect(described.map(({ name }): string => name).toSorted()).toEqual(
+    [...new Set(used)].toSorted(),
+  );
+});
+
 describe('the schema of every request and response', () => {
   test('has a name', () => {
     const bare = Object.values(document.paths)

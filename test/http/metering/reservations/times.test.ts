@@ -26,6 +26,7 @@ test('a reservation that expires frees its units, and may be committed late', as
   expect(refusal(await holder.act(json.id, 'extend', { expires_in: 5 }))).toEqual(INVALID_STATE);
   const late = await holder.act(json.id, 'commit', { value: 70 });
   expect(late.json).toMatchObject({ status: 'committed', late: true, committed: 70, balance: 30 });
+  expect(await holder.read(json.id)).toMatchObject({ status: 'committed', committed: 70 });
   expect((await holder.act(json.id, 'commit', { value: 70 })).text).toBe(late.text);
   expect(refusal(await holder.act(json.id, 'commit', { value: 71 }))).toEqual(INVALID_STATE);
   expect(refusal(await holder.act(json.id, 'release'))).toEqual(INVALID_STATE);

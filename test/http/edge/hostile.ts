@@ -2,7 +2,7 @@
 import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox';
 import { FORM_BYTES_MAX } from '../../../src/http/edge/body.ts';
 
-const HOSTILE_BYTES = 64 * 1024;
+export type Texts = readonly (readonly [name: string, text: string])[];
 
 const CLASSES: Readonly<Record<string, string>> = {
   letters: 'a',
@@ -35,15 +35,19 @@ const CLASSES: Readonly<Record<string, string>> = {
 };
 
 /** Each also with an end that never matches, which makes a pattern backtrack. */
-export const HOSTILE: readonly (readonly [name: string, text: string])[] = Object.entries(
-  CLASSES,
-).flatMap(([name, unit]) => {
-  const text = unit.repeat(Math.floor(HOSTILE_BYTES / unit.length));
-  return [
-    [name, text],
-    [`${name}, and no end`, `${text.slice(1)}\u0001`],
-  ] as const;
-});
+const hostile = (length: number): Texts =>
+  Object.entries(CLASSES).flatMap(([name, unit]) => {
+    const text = unit.repeat(Math.floor(length / unit.length));
+    return [
+      [name, text],
+      [`${name}, and no end`, `${text.slice(1)}\u0001`],
+    ] as const;
+  });
+
+/** Long enough for quadratic work to take several times a spot's bound (spots.ts). */
+export const HOSTILE = hostile(24 * 1024);
+/** For work that is linear with a large factor, too. */
+export const LONGER = hostile(64 * 1024);
 
 type Path = readonly (string | number)[];
 

@@ -2,10 +2,10 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { Admission, isIdempotent } from '../../../src/http/edge/admission.ts';
 import { cpuMs } from '../../support/cpu.ts';
-import { HOSTILE, inForm, placesOf, put, sampleOf } from './hostile.ts';
+import { inForm, placesOf, put, sampleOf, type Texts } from './hostile.ts';
 import type { Listed } from './operations.ts';
 
-/** Quadratic work takes seconds with a string this long; linear work takes a millisecond. */
+/** Quadratic work takes several times this with a hostile string; linear work a millisecond. */
 export const BOUND_MS = 50;
 const TRIES = 3;
 
@@ -87,10 +87,13 @@ function onceEach(write: (text: string) => string): (text: string) => string {
 }
 
 /** The first spot of the operation, and the text there, that takes too long. */
-export function slowSpot(listed: Pick<Listed, 'operation' | 'access'>, spots: readonly Spot[]) {
+export function slowSpot(
+  listed: Pick<Listed, 'operation' | 'access'>,
+  { spots, texts }: { readonly spots: readonly Spot[]; readonly texts: Texts },
+): string | null {
   const admission = new Admission(listed.operation, listed.access);
   for (const { where, send } of spots) {
-    for (const [name, text] of HOSTILE) {
+    for (const [name, text] of texts) {
       const sent = send(text);
       if (sent === null) continue;
       const ms = timeOf(() => admission.admit({ ...sent, params: {}, principal: null }));

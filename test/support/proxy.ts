@@ -64,7 +64,7 @@ export async function startProxy(target: string, next = () => target): Promise<P
     }
     const { hostname, port } = new URL(next());
     const upstream = connect(Number(port), hostname);
-    client.on('data', (chunk) => {
+    client.on('data', (chunk: Buffer) => {
       if (lastHeard === null || !chunk.includes(lastHeard)) return;
       upstream.pause();
       silenced += 1;

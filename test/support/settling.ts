@@ -14,16 +14,20 @@ export async function settle(server: TestServer): Promise<void> {
 }
 
 /**
- * The banks behind Stripe decide now, and we look at all that may have changed, as a webhook would
- * have us do. Without Stripe, nothing.
+ * The banks behind Stripe decide now, and we look at all that may have changed for the
+ * organisations of this server, as a webhook would have us do. Without Stripe, nothing.
  */
-export async function settleAtStripe({ stripe, sql, payments }: TestServer): Promise<void> {
+export async function settleAtStripe(server: TestServer): Promise<void> {
+  const { stripe, sql, payments, organisation, other } = server;
   if (stripe === null) return;
   stripe.fake.settle();
+  const ours = [organisation.id, other.id];
   const charges = await sql<Changing[]>`
-    select id, organisation_id as "organisationId", mode from payments where status = 'processing'`;
+    select id, organisation_id as "organisationId", mode from payments
+    where status = 'processing' and organisation_id = any(${ours}::uuid[])`;
   const refunds = await sql<Changing[]>`
-    select id, organisation_id as "organisationId", mode from refunds where ask_at is not null`;
+    select id, organisation_id as "organisationId", mode from refunds
+    where ask_at is not null and organisation_id = any(${ours}::uuid[])`;
   await Promise.all([
     ...charges.map((charge) => payments.lookAtCharge(charge, charge.id)),
     ...refunds.map((refund) => payments.lookAtRefund(refund, refund.id)),

@@ -137,7 +137,7 @@ describe('units that a credit pool holds when its grants end', () => {
     ['not when the rollover is over',       [use('credits', 26), wait(DAY), use('credits', 20), wait(DAY), release('chat')],           [20, 0, 0, 20]],
   ];
 
-  test.each(ROLLS)('over the end of a period %s', (_what, steps, expected) => {
+  test.each(ROLLS)('over the end of its own period %s', (_what, steps, expected) => {
     const world = after(rolls, hold('chat', 7), wait(DAY), use('images', 0, HOUR), ...steps);
     expect(world.numbers('credits')).toEqual(expected);
   });

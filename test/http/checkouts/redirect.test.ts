@@ -315,8 +315,8 @@ describe('two tabs of one checkout', () => {
   });
 });
 
-describe('what was agreed to', () => {
-  test('a discount that is used up meanwhile: nothing is charged, and the new total is shown', async () => {
+describe('an order that the buyer agreed to before going to Stripe', () => {
+  test('charges nothing where its discount is used up meanwhile, and shows the new total', async () => {
     await discount({ code: 'ONCE', max_redemptions: 1 });
     const opened = await checkout({ discount_code: 'ONCE' });
     const { page, visitor } = await leave(opened, { discount_code: 'ONCE' });
@@ -333,7 +333,7 @@ describe('what was agreed to', () => {
     expect(await chargesOf(opened)).toEqual([]);
   });
 
-  test('the same where nothing is due today, and only a card is saved', async () => {
+  test('saves no card where its discount is used up meanwhile and nothing is due today', async () => {
     await discount({ code: 'FREE', percent_off: 100, max_redemptions: 1 });
     const prices = [{ ...EUROS, interval: 'month' }];
     const both = [];
@@ -352,7 +352,7 @@ describe('what was agreed to', () => {
     expect(await statusOf(both[1]!.opened)).toBe('active');
   });
 
-  test('the price stays, where the merchant replaces it meanwhile', async () => {
+  test('keeps its price where the merchant replaces that meanwhile', async () => {
     const product = await made('/products', { name: 'Guide', prices: [EUROS] });
     const opened = await checkout({ product_id: product.id });
     const { page, visitor } = await leave(opened);
@@ -362,7 +362,7 @@ describe('what was agreed to', () => {
     expect(await lastOf(opened)).toMatchObject({ status: 'succeeded', amount: '48.00' });
   });
 
-  test('an order that costs nothing leads nowhere', async () => {
+  test('a checkout whose order costs nothing leads nowhere', async () => {
     await discount({ code: 'GIFT', percent_off: 100 });
     const opened = await checkout({ discount_code: 'GIFT' });
     const page = await new Visitor().get(opened.url);
@@ -374,7 +374,7 @@ describe('what was agreed to', () => {
     expect(stripe.fake.requests().length).toBe(asked);
   });
 
-  test('a trial saves a card, and charges nothing', async () => {
+  test('a checkout of a trial at Stripe saves a card, and charges nothing', async () => {
     const opened = await checkout({
       prices: [{ ...EUROS, interval: 'month', trial_days: 14 }],
     });
@@ -395,7 +395,7 @@ describe('what was agreed to', () => {
 test.each([
   [IBAN, 'paid', ''],
   [IBAN_FAILS, 'active', 'The payment did not go through'],
-])('a bank debit is waited for: %s', async (iban, status, told) => {
+])('a checkout paid by bank debit at Stripe is waited for: %s', async (iban, status, told) => {
   const opened = await checkout();
   const { page, visitor } = await leave(opened);
   expect(await pays(page, iban)).toBe('processing');
@@ -407,7 +407,7 @@ test.each([
   else expect(said(back)).toContain(told);
 });
 
-test('in a frame: a link out of it, in another tab, and the frame learns what became of it', async () => {
+test('a checkout in a frame opens Stripe in another tab, and the frame learns the outcome', async () => {
   const opened = await checkout();
   const framed = `${opened.url}?embed=1`;
   const frame = new Visitor();
@@ -425,7 +425,7 @@ test('in a frame: a link out of it, in another tab, and the frame learns what be
   expect((await frame.get(framed)).text).toContain('data-state="paid"');
 });
 
-test('in a frame it is given up, too', async () => {
+test('a checkout in a frame is given up in the tab at Stripe, too', async () => {
   const opened = await checkout();
   const framed = `${opened.url}?embed=1`;
   const frame = new Visitor();
@@ -437,7 +437,7 @@ test('in a frame it is given up, too', async () => {
 });
 
 test(
-  'another account was connected meanwhile: the first one answers, and what is new goes to the other',
+  'a checkout begun at one Stripe account is finished there after another was connected',
   over({}, async () => {
     const opened = await checkout();
     const { page, visitor } = await leave(opened);

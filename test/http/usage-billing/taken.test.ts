@@ -14,7 +14,7 @@ afterAll(() => market.close());
 
 // The clock goes on by itself, and the alarm comes within a second: thrice, to be there first.
 test.each([1, 2, 3])(
-  'a renewal that an action finds due takes what is sold by then (%d)',
+  "a subscription's renewal that an action finds due bills what is sold by then (%d)",
   async () => {
     const plan = await market.sale({ sells: null });
     const subscription = await market.buyer(plan);

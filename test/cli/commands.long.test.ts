@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe.each(RUNTIMES)('%s', (runtime) => {
+describe.each(RUNTIMES)('the command line on %s', (runtime) => {
   let program: Program;
   beforeAll(async () => {
     program = await Program.open(server, runtime);
@@ -23,14 +23,14 @@ describe.each(RUNTIMES)('%s', (runtime) => {
   answersCommands(() => ({ server, runner: program }), runtime);
   endsWithItsOutput(() => program);
 
-  test('an address where nobody answers', async () => {
+  test('says that nobody answers at an address', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const refused = await program.run(['balance', 'ada', '--url', url]);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toMatch(/^tollhouse: deadline_exceeded: [^\n]*no answer from [^\n]+\n$/);
   }, 60_000);
 
-  test('colours on a terminal only, and not against NO_COLOR', async () => {
+  test('has colours on a terminal only, and not against NO_COLOR', async () => {
     const check = ['check', 'api-calls', '--customer', 'ada'];
     expect(await program.onTerminal(check)).toContain('\u001B[32mallowed\u001B[39m');
     expect(await program.onTerminal(check, { NO_COLOR: '1' })).toStartWith('allowed');

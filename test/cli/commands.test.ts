@@ -22,14 +22,14 @@ afterAll(async () => {
 
 answersCommands(() => ({ server, runner }), 'here');
 
-test.each(Object.entries(COMMANDS))('the help shows %s', (name, row) => {
+test.each(Object.entries(COMMANDS))('the help of the command line shows %s', (name, row) => {
   expect(helpOf(COMMANDS)).toContain(`\n  ${name}`);
   const own = helpOfCommand(name, row);
   for (const option of Object.keys(row.options)) expect(own).toContain(`  --${option}`);
   for (const line of own.split('\n')) expect(line).not.toMatch(/\s$/);
 });
 
-test('an address where nobody answers', async () => {
+test('a command says that nobody answers at an address', async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const refused = await runner.run(['balance', 'ada', '--url', url], { timeoutMs: 300 });
   expect(refused.exitCode).toBe(1);
@@ -42,7 +42,7 @@ test.each([
   ['a pipe',              false, {},                  'allowed'],
   ['against NO_COLOR',    true,  { NO_COLOR: '1' },   'allowed'],
   ['a dumb terminal',     true,  { TERM: 'dumb' },    'allowed'],
-])('colours: %s', async (_where, isTerminal, env: Record<string, string>, begins) => {
+])("a command's colours: %s", async (_where, isTerminal, env: Record<string, string>, begins) => {
   const args = ['check', 'api-calls', '--customer', 'ada'];
   const { stdout } = await runner.run(args, { isTerminal, env });
   expect(stdout).toStartWith(begins);

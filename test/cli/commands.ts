@@ -22,7 +22,7 @@ export function answersCommands(of: () => Setting, name: string): void {
   const run = (line: string, env: Record<string, string> = {}): Promise<Ended> =>
     of().runner.run(line.split(' '), { env });
 
-  test('check exits with 0 where it is allowed and with 3 where it is denied', async () => {
+  test('tollhouse check exits with 0 where it is allowed and with 3 where it is denied', async () => {
     const yes = await run('check api-calls --customer ada');
     expect(yes).toMatchObject({ exitCode: 0, stderr: '' });
     expect(yes.stdout).toMatch(/^allowed {2}ok {2}\d+ of 10 left\n$/);
@@ -34,7 +34,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     expect(no.json()).toEqual(json);
   });
 
-  test('track with a key counts once; a negative value corrects', async () => {
+  test('tollhouse track with a key counts once; a negative value corrects', async () => {
     const track = `track api-calls --customer bob --key ${name}-1 --value 2.5 --json`;
     const first = await run(track);
     expect([first.exitCode, first.stderr]).toEqual([0, '']);
@@ -48,7 +48,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     expect(back.json()).toMatchObject({ value: -2.5, consumed: 0 });
   });
 
-  test('customers: create, get, list', async () => {
+  test('tollhouse customers: create, get, list', async () => {
     const made = await run(`customers create --external-id ${name} --name Zoe --json`);
     expect(made.json()).toMatchObject({ external_customer_id: name, name: 'Zoe', email: null });
     const { id } = made.json();
@@ -65,7 +65,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     expect(again.stderr).toMatch(/^tollhouse: conflict: .*\(request .*\)\n$/);
   });
 
-  test('reservations: held, extended, committed, released', async () => {
+  test('tollhouse reservations are held, extended, committed, released', async () => {
     const zed = `zed-${name}`;
     await of().server.call('PUT', `/customers/${zed}`, { body: {} });
     const body = { feature_key: 'api-calls', amount: 10 };
@@ -100,14 +100,14 @@ export function answersCommands(of: () => Setting, name: string): void {
       expect(await run(line)).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('balance draws a bar of what is used; --json is the answer', async () => {
+  test('tollhouse balance draws a bar of the usage; --json prints the answer', async () => {
     const shown = await run('balance ada');
     expect(shown.stdout).toMatch(/^api-calls {2}[█░]{24} {2}\d+ \/ 10\n$/);
     const { json } = await of().server.call('GET', '/customers/ada/balances');
     expect((await run('balance ada --json')).json()).toEqual({ data: json.data });
   });
 
-  test('a refusal is one line on stderr, or one JSON document', async () => {
+  test('a refused command prints one line on stderr, or one JSON document', async () => {
     const text = await run('check nothing --customer ada');
     expect(text).toMatchObject({ exitCode: 1, stdout: '' });
     expect(text.stderr).toMatch(/^tollhouse: not_found: [^\n]+\n$/);
@@ -116,7 +116,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     expect(JSON.parse(json.stderr)).toMatchObject({ error: { type: 'not_found', status: 404 } });
   });
 
-  test('without a key or with a wrong one, and with arguments that make no sense', async () => {
+  test('a command without a key, with a wrong one, or with invalid arguments is refused', async () => {
     const none = await run('balance ada', { TOLLHOUSE_API_KEY: '' });
     expect(none).toMatchObject({
       exitCode: 2,
@@ -136,7 +136,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     }
   });
 
-  test('a reason is said once, and an address as it is meant', async () => {
+  test('a refused command says its reason once, and the address as it is meant', async () => {
     const negative = await run('check api-calls --customer ada --value -1');
     expect(negative.stderr.match(/must not be negative/g)).toHaveLength(1);
     const email = await run('customers create --email nonsense');
@@ -148,7 +148,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     expect(set).toMatchObject({ exitCode: 2, stderr: `tollhouse: TOLLHOUSE_URL ${example}` });
   });
 
-  test('help and the version', async () => {
+  test('the command line prints its help and version', async () => {
     expect(await run('--help')).toMatchObject({ exitCode: 0, stdout: `${helpOf(COMMANDS)}\n` });
     const own = await run('events tail --help');
     expect(own).toMatchObject({ exitCode: 0, stderr: '' });
@@ -156,7 +156,7 @@ export function answersCommands(of: () => Setting, name: string): void {
     expect(await run('--version')).toMatchObject({ exitCode: 0, stdout: `${VERSION}\n` });
   });
 
-  test('no control character of a name reaches the terminal', async () => {
+  test('no control character of a name reaches the terminal from a command', async () => {
     const eve = `eve-${name}`;
     const shown = 'Eve\u001B[2J\u202E';
     await of().server.call('POST', '/customers', {

@@ -62,11 +62,11 @@ test.each([
     ['completion', ''],
     ['bash', 'zsh', ...GLOBAL],
   ],
-])('bash: %j', async (words, offered) => {
+])('bash completes %j', async (words, offered) => {
   expect(await complete('bash', words)).toEqual(offered);
 });
 
-test('bash: what was begun', async () => {
+test('bash completes what was begun', async () => {
   expect(await complete('bash', ['tr'])).toEqual(['trigger', 'track']);
   expect(await complete('bash', ['trigger', 'tag.'])).toEqual(['tag.created', 'tag.deleted']);
   expect(await complete('bash', ['check', 'api', '--cu'])).toEqual(['--customer']);
@@ -75,7 +75,7 @@ test('bash: what was begun', async () => {
 /** zsh itself leaves out what does not fit the word. */
 const hasZsh = Bun.which('zsh') !== null;
 if (hasZsh) {
-  test('zsh: the same words', async () => {
+  test('zsh completes the same words', async () => {
     expect(await complete('zsh', [''])).toEqual([...NOUNS, ...GLOBAL]);
     expect(await complete('zsh', ['customers', ''])).toEqual(['list', 'get', 'create']);
     expect(await complete('zsh', ['ingest', ''])).toContain('FILES');

@@ -10,7 +10,7 @@ test.each([
   [750, '12:30'],
   [11_100, '3:05:00'],
   [-1, '0:00'],
-])('%d seconds: %s', (seconds, shown) => {
+])('%d seconds are printed as %s', (seconds, shown) => {
   expect(clockTime(seconds)).toBe(shown);
 });
 
@@ -20,16 +20,16 @@ test.each([
   [1, '████'],
   [7, '████'],
   [-1, '░░░░'],
-])('a bar of %d', (share, drawn) => {
+])('a bar of %d is printed', (share, drawn) => {
   expect(bar(share, 4)).toBe(drawn);
 });
 
-test('numbers keep the decimals of a meter', () => {
+test('printed numbers keep the decimals of a meter', () => {
   expect(number(1_234_567.123456789)).toBe('1,234,567.123456789');
   expect(restOf({ limit: null, remaining: null, consumed: 5 })).toBe('unlimited, 5 used');
 });
 
-test('what pays, where a pool of credits may', () => {
+test('a printed balance says what pays, where a credit pool may', () => {
   const paidBy = [
     { featureKey: 'chat', amount: 3 },
     { featureKey: 'credits', amount: 1.5 },
@@ -38,7 +38,7 @@ test('what pays, where a pool of credits may', () => {
   expect([payersOf([]), payersOf(undefined)]).toEqual(['', '']);
 });
 
-test('columns', () => {
+test('printed columns are aligned', () => {
   expect(
     columns([
       ['a', 'long', 'x'],
@@ -50,7 +50,7 @@ test('columns', () => {
 const done = { inserted: 0, duplicates: 0, rejected: 0, rejectedBytes: 0, identity: '' };
 const from = { ...done, lines: 1000, offset: 10_000 };
 
-test('the rate and what is left are those of this run', () => {
+test('the printed rate and remaining time of an ingest are those of this run', () => {
   const progress = { ...done, lines: 3000, offset: 30_000, rejected: 2 };
   expect(progressLine(progress, { from, size: 40_000, seconds: 10 })).toBe(
     '██████████████████░░░░░░   75 %  3,000 lines  200/s  ETA 0:05  2 rejected',
@@ -60,7 +60,7 @@ test('the rate and what is left are those of this run', () => {
   );
 });
 
-test('a file that grew while it was read is at most whole', () => {
+test('a file that grew while it was ingested is printed as at most whole', () => {
   const progress = { ...done, lines: 3000, offset: 50_000 };
   expect(progressLine(progress, { from, size: 40_000, seconds: 1 })).toContain('100 %');
 });

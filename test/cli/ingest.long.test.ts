@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe.each(RUNTIMES)('%s', (runtime) => {
+describe.each(RUNTIMES)('tollhouse ingest on %s', (runtime) => {
   let program: Program;
   beforeAll(async () => {
     program = await Program.open(server, runtime);
   });
   afterAll(() => program.close());
 
-  test('killed again and again, nothing is lost or counted twice', async () => {
+  test('killed again and again loses nothing and counts nothing twice', async () => {
     await withSeed(async (random) => {
       const customer = `killed-${runtime}`;
       const used = await newCustomer(server, customer);
@@ -59,7 +59,7 @@ describe.each(RUNTIMES)('%s', (runtime) => {
   }, 120_000);
 });
 
-describe('node', () => {
+describe('tollhouse ingest on Node', () => {
   let program: Program;
   beforeAll(async () => {
     program = await Program.open(server);
@@ -68,7 +68,7 @@ describe('node', () => {
 
   ingestsFiles(() => ({ server, runner: program }), 'node');
 
-  test('of runs of one file that begin at once, one goes on; the others are refused', async () => {
+  test('goes on in one of many runs of one file that begin at once; the others are refused', async () => {
     const customer = 'at-once';
     const used = await newCustomer(server, customer);
     const path = program.path('at-once.ndjson');
@@ -93,7 +93,7 @@ describe('node', () => {
     expect(existsSync(`${path}.tollhouse.lock`)).toBe(false);
   }, 60_000);
 
-  test('Ctrl-C ends it in good order, and it goes on', async () => {
+  test('ends in good order at Ctrl-C, and goes on in the next run', async () => {
     const customer = 'stopped-by-ctrl-c';
     const used = await newCustomer(server, customer);
     const path = program.path('stopped.ndjson');
@@ -108,7 +108,7 @@ describe('node', () => {
     expect(await used()).toEqual({ units: 20_000, calls: 20_000 });
   }, 60_000);
 
-  test('on a terminal a bar shows how far it is', async () => {
+  test('draws a bar on a terminal of how far it is', async () => {
     const customer = 'shown';
     await newCustomer(server, customer);
     const path = program.path('shown.ndjson');
@@ -119,7 +119,7 @@ describe('node', () => {
   });
 });
 
-describe('bun', () => {
+describe('tollhouse ingest on Bun', () => {
   let program: Program;
   beforeAll(async () => {
     program = await Program.open(server, 'bun');

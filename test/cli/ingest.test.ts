@@ -25,7 +25,7 @@ ingestsFiles(() => ({ server, runner }), 'here');
 const linesOf = (customer: string, count: number) =>
   Array.from({ length: count }, (_, at) => event(customer, at % 100 === 0 ? 'much' : 1));
 
-test('from any state that was on disk it goes on: nothing is counted or rejected twice', async () => {
+test('tollhouse ingest resumes from any state on disk: nothing is counted or rejected twice', async () => {
   const used = await newCustomer(server, 'kept');
   const path = runner.path('kept.ndjson');
   const lines = linesOf('kept', 6000);
@@ -42,7 +42,7 @@ test('from any state that was on disk it goes on: nothing is counted or rejected
   expect(await used()).toEqual({ units: 5940, calls: 5940 });
 });
 
-test('Ctrl-C ends it in good order, and it goes on', async () => {
+test('tollhouse ingest ends in good order at Ctrl-C, and goes on in the next run', async () => {
   const used = await newCustomer(server, 'stopped');
   const path = runner.path('stopped.ndjson');
   writeFileSync(path, `${event('stopped')}\n`.repeat(10_000));
@@ -57,7 +57,7 @@ test('Ctrl-C ends it in good order, and it goes on', async () => {
   expect(await used()).toEqual({ units: 10_000, calls: 10_000 });
 });
 
-test('on a terminal a bar shows how far it is', async () => {
+test('tollhouse ingest draws a bar on a terminal of how far it is', async () => {
   await newCustomer(server, 'shown');
   const path = runner.path('shown.ndjson');
   writeFileSync(path, `${event('shown')}\n`.repeat(3000));

@@ -41,7 +41,7 @@ export const stateOf = (path: string): { lines: number } | null =>
 export function rejectsBadLines(of: () => Setting, name: string): void {
   const mine = (id: string) => `${id}-${name}`;
 
-  test('good lines are recorded, the others rejected with a reason', async () => {
+  test('tollhouse ingest records good lines, and rejects the others with a reason', async () => {
     const customer = mine('mixed');
     const used = await newCustomer(of().server, customer);
     const path = of().runner.path(`${customer}.ndjson`);
@@ -85,7 +85,7 @@ export function ingestsFiles(of: () => Setting, name: string): void {
 
   rejectsBadLines(of, name);
 
-  test('the same file again, and with more lines, counts nothing twice', async () => {
+  test('tollhouse ingest of the same file again, and with more lines, counts nothing twice', async () => {
     const used = await newCustomer(of().server, mine('again'));
     const path = of().runner.path('again.ndjson');
     writeFileSync(path, `${event(mine('again'))}\n${event(mine('again'))}\n`);
@@ -102,7 +102,7 @@ export function ingestsFiles(of: () => Setting, name: string): void {
     expect(await used()).toEqual({ units: 7, calls: 3 });
   });
 
-  test('rejects that a killed run wrote and did not count are written anew', async () => {
+  test('tollhouse ingest writes rejects anew that a killed run wrote and did not count', async () => {
     await newCustomer(of().server, mine('rejects'));
     const path = of().runner.path('rejects.ndjson');
     const rejects = `${path}.rejected.ndjson`;
@@ -119,7 +119,7 @@ export function ingestsFiles(of: () => Setting, name: string): void {
     ]);
   });
 
-  test('a state of another file or another key is refused', async () => {
+  test('tollhouse ingest refuses the state of another file or another key', async () => {
     await newCustomer(of().server, mine('other'));
     const path = of().runner.path('other.ndjson');
     writeFileSync(path, `${event(mine('other'))}\n`);
@@ -135,7 +135,7 @@ export function ingestsFiles(of: () => Setting, name: string): void {
     expect((await of().runner.run(['ingest', path])).stderr).toMatch(/cannot be read: --restart/);
   });
 
-  test('standard input', async () => {
+  test('tollhouse ingest reads standard input', async () => {
     const used = await newCustomer(of().server, mine('piped'));
     const stdin = `${event(mine('piped'))}\n`.repeat(1200);
     const done = await of().runner.run(['ingest', '-'], { stdin });
@@ -143,7 +143,7 @@ export function ingestsFiles(of: () => Setting, name: string): void {
     expect(await used()).toEqual({ units: 1200, calls: 1200 });
   });
 
-  test('a key that may not, and a file that is not there, end it in one line', async () => {
+  test('tollhouse ingest ends in one line with a key of the wrong scope, or a missing file', async () => {
     const path = of().runner.path('refused.ndjson');
     writeFileSync(path, `${event('nobody')}\n`);
     const refused = await of().runner.run(['ingest', path, '--api-key', 'svc_test_wrong']);

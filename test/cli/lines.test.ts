@@ -21,22 +21,25 @@ function piecesOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '\r', '€'), maxLength: 6 }));
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 });
 
-test(seeded('the lines do not depend on the pieces, and each tells where the next begins'), () => {
-  const property = fc.property(text, cuts, (parts, where) => {
-    const bytes = Buffer.from(parts.join('\n'));
-    const lines = split(piecesOf(bytes, where));
-    const expected = bytes.toString().split('\n');
-    if (expected.at(-1) === '') expected.pop();
-    expect(lines.map((line) => line.bytes.toString())).toEqual(expected);
-    for (const { number, end } of lines) {
-      const rest = split([bytes.subarray(end)], { lines: number, offset: end });
-      expect(rest).toEqual(lines.slice(number));
-    }
-  });
-  holds(property, 500);
-});
+test(
+  seeded('lines are the same however the input is split, and each tells where the next begins'),
+  () => {
+    const property = fc.property(text, cuts, (parts, where) => {
+      const bytes = Buffer.from(parts.join('\n'));
+      const lines = split(piecesOf(bytes, where));
+      const expected = bytes.toString().split('\n');
+      if (expected.at(-1) === '') expected.pop();
+      expect(lines.map((line) => line.bytes.toString())).toEqual(expected);
+      for (const { number, end } of lines) {
+        const rest = split([bytes.subarray(end)], { lines: number, offset: end });
+        expect(rest).toEqual(lines.slice(number));
+      }
+    });
+    holds(property, 500);
+  },
+);
 
-test('of a line that is too long its beginning is kept, and the next one is whole', () => {
+test('a line that is too long has its beginning kept, and the next one is whole', () => {
   const long = Buffer.alloc(3 * LINE_BYTES_MAX, 'x');
   const [first, second] = split([...piecesOf(long, [0.1, 0.5]), Buffer.from('\nnext')]);
   expect(first).toMatchObject({ isTooLong: true, number: 1, end: long.length + 1 });
@@ -56,7 +59,7 @@ async function batches(lines: readonly string[] | Buffer, identity = 'f'): Promi
   return found;
 }
 
-test('500 events at most, and 512 KiB', async () => {
+test('a batch of lines has 500 events at most, and 512 KiB', async () => {
   const small = await batches(Array.from({ length: 1001 }, () => '{}'));
   expect(small.map(({ entries }) => entries.length)).toEqual([500, 500, 1]);
   expect(small.map(({ lines }) => lines)).toEqual([500, 1000, 1001]);
@@ -64,7 +67,7 @@ test('500 events at most, and 512 KiB', async () => {
   expect(large.map(({ entries }) => entries.length)).toEqual([5, 5, 5, 5]);
 });
 
-test('what is no event is an entry with the reason; empty lines are none', async () => {
+test('a line that is no event is an entry with the reason; empty lines are none', async () => {
   const lines = ['\uFEFF{"n":1}', '', '  ', '[1]', 'null', '{"n":', '7', '{"n":2}\r', '"x"'];
   const bytes = Buffer.concat([Buffer.from(`${lines.join('\n')}\n`), Buffer.from([0x7b, 0xff])]);
   const [{ entries }] = (await batches(bytes)) as [Batch];
@@ -91,7 +94,7 @@ async function keysOf(lines: readonly string[], identity?: string): Promise<unkn
   );
 }
 
-test('a key follows from the identity, the number of the line and its text', async () => {
+test("a line's key follows from the file's identity, the line's number and its text", async () => {
   const line = '{"name":"a"}';
   const [first, second] = await keysOf([line, line]);
   expect(first).not.toBe(second);
@@ -101,7 +104,7 @@ test('a key follows from the identity, the number of the line and its text', asy
   expect(await keysOf(['{"name":"b"}'])).not.toEqual([first]);
 });
 
-test('a key of the event itself stays; null is none', async () => {
+test("a line's own key stays; null is none", async () => {
   expect(await keysOf(['{"external_id":"mine"}'])).toEqual(['mine']);
   expect(await keysOf(['{"external_id":null}'])).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
 });

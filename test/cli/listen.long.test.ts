@@ -26,11 +26,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe('bun', () => {
+describe('tollhouse listen on Bun', () => {
   forwardsEvents(() => ({ server, runner: onBun }), 'payment');
 });
 
-describe('node', () => {
+describe('tollhouse listen on Node', () => {
   forwardsEvents(() => ({
     server,
     runner: program,
@@ -41,7 +41,7 @@ describe('node', () => {
 const makeCustomer = (name: string) =>
   server.call('POST', '/customers', { body: { external_customer_id: name } });
 
-test('events tail ends with its reader', async () => {
+test('tollhouse events tail ends with its reader', async () => {
   const { id } = (await server.call('GET', '/events?limit=1')).json.data[0];
   for (const name of ['head-1', 'head-2', 'head-3']) await makeCustomer(name);
   const command = [...program.command, 'events', 'tail', '--after', id, '--json'].join(' ');

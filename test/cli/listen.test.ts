@@ -22,7 +22,7 @@ afterAll(async () => {
 
 forwardsEvents(() => ({ server, runner }));
 
-test('the waits before each of three more attempts', () => {
+test('tollhouse listen waits before each of three more attempts', () => {
   // Of the two deliveries above that failed, and the one that came with its third attempt.
   expect(runner.pauses).toEqual([500, 1000, 500, 1000, 2000, 500, 1000, 2000]);
 });

@@ -95,7 +95,7 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
   const makeCustomer = (name: string) =>
     of().server.call('POST', '/customers', { body: { external_customer_id: name } });
 
-  test('the events of a payment, signed, and a summary at the end', async () => {
+  test('tollhouse listen forwards the events of a payment, signed, and prints a summary at the end', async () => {
     const listening = await listen();
     const { receiver } = listening;
     const seller = { url: of().server.url, key: of().server.organisation.testKey };
@@ -128,7 +128,7 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
 
   if (cases === 'payment') return;
 
-  test('a receiver that refuses is asked again, in order; in the end the next one follows', async () => {
+  test('tollhouse listen asks a receiver that refuses again, in order, and then sends the next event', async () => {
     const listening = await listen();
     const { receiver } = listening;
     let refusals = 0;
@@ -147,7 +147,7 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
     ]);
   });
 
-  test('a receiver that is not there is no end of it', async () => {
+  test('tollhouse listen goes on while its receiver is not there', async () => {
     const listening = await listen();
     const { receiver } = listening;
     await receiver.stop();
@@ -158,7 +158,7 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
     expect(row.error).toMatch(/ECONNREFUSED|ConnectionRefused|Unable to connect/);
   });
 
-  test('over connections that break, nothing is missed or repeated', async () => {
+  test('tollhouse listen misses and repeats no event over connections that break', async () => {
     const { server, second } = of();
     const first = (await second?.()) ?? server;
     let target = first;
@@ -192,7 +192,7 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
     await proxy.stop();
   });
 
-  test('--events, --secret and --print-secret', async () => {
+  test('tollhouse listen takes --events, --secret and --print-secret', async () => {
     const printed = await of().runner.run(['listen', '--print-secret']);
     expect(printed.stdout).toMatch(/^whsec_[\w+/]{32}\n$/);
     const secret = printed.stdout.trim();
@@ -207,7 +207,7 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
     expect(receiver.heard.map(({ type }) => type)).toEqual(['customer.created', 'tag.created']);
   });
 
-  test('for people: a line for each event, and the summary', async () => {
+  test('tollhouse listen prints for people a line for each event, and the summary', async () => {
     const receiver = new Receiver();
     receivers.push(receiver);
     const { stdout: secret } = await of().runner.run(['listen', '--print-secret']);
@@ -238,13 +238,13 @@ export function forwardsEvents(of: () => Listens, cases: 'payment' | 'all' = 'al
     ],
     [['events', 'tail', '--after', '01a20599-f2c2-724c-a5d4-1dec661ee7f7'], 1, 'invalid_request: '],
     [['events', 'tail', '--api-key', 'svc_test_wrong'], 1, 'unauthorized: '],
-  ])('refused: %j', async (args, code, message) => {
+  ])('tollhouse listen refuses %j', async (args, code, message) => {
     const { exitCode, stderr } = await of().runner.run(args);
     expect([exitCode, stderr.trim().split('\n').length]).toEqual([code, 1]);
     expect(stderr).toContain(message);
   });
 
-  test('events tail prints what GET /events shows, until Ctrl-C', async () => {
+  test('tollhouse events tail prints what GET /events shows, until Ctrl-C', async () => {
     const { server, runner } = of();
     const { id } = (await server.call('GET', '/events?limit=1')).json.data[0];
     for (const name of ['tail-1', 'tail-2']) await makeCustomer(name);

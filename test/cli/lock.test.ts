@@ -32,7 +32,7 @@ function holder(directory: string) {
 
 const place = (name: string) => join(folder, name);
 
-test('a second one is refused until the first has given it back', async () => {
+test('a second lock on a file is refused until the first is released', async () => {
   const release = await lock(place('one'));
   const second = holder(place('one'));
   expect(await second.said).toStartWith(`another run has this file (process ${process.pid}); `);
@@ -44,7 +44,7 @@ test('a second one is refused until the first has given it back', async () => {
   )();
 });
 
-test('one that was killed does not keep it', async () => {
+test('a lock of a killed process is free', async () => {
   const first = holder(place('killed'));
   expect(await first.said).toBe('has it');
   expect(lock(place('killed'))).rejects.toThrow('another run has this file');
@@ -55,7 +55,7 @@ test('one that was killed does not keep it', async () => {
   await release();
 });
 
-test('many that find the entry of a killed one: one has it', async () => {
+test('of many processes that find the lock of a killed one, one has it', async () => {
   const dead = holder(place('many'));
   await dead.said;
   await dead.kill();
@@ -65,7 +65,7 @@ test('many that find the entry of a killed one: one has it', async () => {
   expect(said.filter((text) => text === 'has it')).toHaveLength(1);
 }, 30_000);
 
-test('an entry of this process from before is nobody’s', async () => {
+test('a lock entry of this process id from before is nobody’s', async () => {
   mkdirSync(place('container'));
   writeFileSync(join(place('container'), `${process.pid}.0123456789abcdef@${hostname()}`), '');
   await (
@@ -73,7 +73,7 @@ test('an entry of this process from before is nobody’s', async () => {
   )();
 });
 
-test('of another host it cannot tell, and says what to remove', async () => {
+test('a lock of another host is not broken, and the message says what to remove', async () => {
   mkdirSync(place('host'));
   const entry = join(place('host'), '1.0123456789abcdef@elsewhere');
   writeFileSync(entry, '');

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import type { Program } from './program.ts';
 
 export function endsWithItsOutput(of: () => Program): void {
-  test('a reader that leaves is no error', async () => {
+  test("a command whose output's reader leaves exits without an error", async () => {
     const said = await of().inBash('"$@" | true; echo "${PIPESTATUS[0]}"', ['--help']);
     expect(said).toEqual({ stdout: '0\n', stderr: '' });
   });
@@ -12,7 +12,7 @@ export function endsWithItsOutput(of: () => Program): void {
   test.each([
     ['',        /^tollhouse: cannot write the output: [^\n]*ENOSPC[^\n]*\n1\n$/],
     [' --json', /^\{"error":\{"type":"failed","message":"cannot write[^\n]*\}\}\n1\n$/],
-  ])('a disk that is full is one line and exit code 1: balance%s', async (more, expected) => {
+  ])('a command that writes to a full disk prints one line and exits with 1: balance%s', async (more, expected) => {
     const script = `"$@"${more} 2>&1 >/dev/full; echo "$?"`;
     const { stdout } = await of().inBash(script, ['balance', 'ada']);
     expect(stdout).toMatch(expected);

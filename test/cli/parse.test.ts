@@ -14,11 +14,11 @@ test.each([
   ['check api --customer u --value -5', { customer: 'u', value: '-5' }],
   ['check api --customer=-u', { customer: '-u', value: undefined }],
   ['check --customer u -- api', { customer: 'u', value: undefined }],
-])('%s', (line, options) => {
+])('the command line parses %s', (line, options) => {
   expect(read(line)).toMatchObject({ kind: 'command', name: 'check', options, args: ['api'] });
 });
 
-test('two words, switches and no arguments', () => {
+test('the command line parses two words, switches and no arguments', () => {
   expect(read('customers list --limit 5')).toMatchObject({
     name: 'customers list',
     options: { limit: '5', after: undefined },
@@ -41,7 +41,7 @@ test.each([
   ['help events tail', { kind: 'help', name: 'events tail' }],
   ['events tail -h', { kind: 'help', name: 'events tail' }],
   ['--version', { kind: 'version' }],
-] as const)('%s', (line, parsed) => {
+] as const)('the command line reads %s as help or version', (line, parsed) => {
   expect(read(line)).toEqual(parsed);
 });
 
@@ -67,7 +67,7 @@ test.each([
   ['check a --customer u --no-json', 'unknown option --no-json'],
   ['completion fish', 'SHELL must be one of bash, zsh'],
   ['trigger payment.suceeded', /^TYPE must be one of payment\.succeeded, /],
-])('refused: %s', (line, message) => {
+])('the command line refuses %s', (line, message) => {
   expect(() => read(line)).toThrow(message);
   expect(() => read(line)).toThrow(UsageError);
 });
@@ -85,27 +85,30 @@ const word = fc.constantFrom(
 );
 const argv = fc.array(fc.oneof({ weight: 4, arbitrary: word }, fc.string()), { maxLength: 8 });
 
-test(seeded('any arguments are a command as its row says, or one line of refusal'), () => {
-  const property = fc.property(argv, (args) => {
-    try {
-      const parsed = parse(COMMANDS, args);
-      if (parsed.kind !== 'command') return;
-      const row = COMMANDS[parsed.name]!;
-      expect(parsed.args).toHaveLength(row.args.length);
-      expect(Object.keys(parsed.options)).toEqual(Object.keys(row.options));
-      for (const [name, { value, isRequired }] of Object.entries(row.options)) {
-        const given = parsed.options[name];
-        if (value === undefined) expect(given).toBeBoolean();
-        else if (given !== undefined || isRequired === true) expect(given).toBeString();
+test(
+  seeded('any arguments are parsed as a command as its row says, or refused in one line'),
+  () => {
+    const property = fc.property(argv, (args) => {
+      try {
+        const parsed = parse(COMMANDS, args);
+        if (parsed.kind !== 'command') return;
+        const row = COMMANDS[parsed.name]!;
+        expect(parsed.args).toHaveLength(row.args.length);
+        expect(Object.keys(parsed.options)).toEqual(Object.keys(row.options));
+        for (const [name, { value, isRequired }] of Object.entries(row.options)) {
+          const given = parsed.options[name];
+          if (value === undefined) expect(given).toBeBoolean();
+          else if (given !== undefined || isRequired === true) expect(given).toBeString();
+        }
+      } catch (error) {
+        expect(error).toBeInstanceOf(UsageError);
       }
-    } catch (error) {
-      expect(error).toBeInstanceOf(UsageError);
-    }
-  });
-  holds(property, 3000);
-});
+    });
+    holds(property, 3000);
+  },
+);
 
-test('an option means the same for every command', () => {
+test('an option of the command line means the same for every command', () => {
   const seen = new Map<string, boolean>();
   for (const { options } of [{ options: GLOBAL_OPTIONS }, ...Object.values(COMMANDS)]) {
     for (const [name, option] of Object.entries(options)) {

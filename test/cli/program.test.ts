@@ -21,8 +21,8 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe.each(RUNTIMES)('%s', (runtime) => {
-  test('a check that is denied exits with 3', async () => {
+describe.each(RUNTIMES)('the command line on %s', (runtime) => {
+  test('exits with 3 for a check that is denied', async () => {
     const program = programs[runtime];
     const args = ['check', 'api-calls', '--customer', 'ada', '--value', '11'];
     const denied = await program.run(args);
@@ -30,14 +30,14 @@ describe.each(RUNTIMES)('%s', (runtime) => {
     expect(denied.stdout).toStartWith('denied  ');
   });
 
-  test('standard input is read', async () => {
+  test('reads standard input', async () => {
     const program = programs[runtime];
     const line = JSON.stringify({ name: 'seats', external_customer_id: 'bob', value: 1 });
     const piped = await program.run(['ingest', '-'], { stdin: `${line}\n`.repeat(3) });
     expect(piped).toMatchObject({ exitCode: 0, stdout: '3 lines: 3 recorded\n' });
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends what runs for long', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('ends a long-running command on %s', async (signal) => {
     const program = programs[runtime];
     const to = `http://127.0.0.1:9/${runtime}`;
     const listening = program.start(['listen', '--forward-to', to, '--json']);
@@ -54,15 +54,15 @@ describe.each(RUNTIMES)('%s', (runtime) => {
   });
 });
 
-describe('node', () => {
+describe('the command line on Node', () => {
   endsWithItsOutput(() => programs.node);
 
-  test('colours on a terminal', async () => {
+  test('has colours on a terminal', async () => {
     const shown = await programs.node.onTerminal(['check', 'api-calls', '--customer', 'ada']);
     expect(shown).toContain('\u001B[32mallowed\u001B[39m');
   });
 
-  test('killed while it reads a file: the next run goes on, and nothing counts twice', async () => {
+  test('resumes a file after a kill, and nothing counts twice', async () => {
     const program = programs.node;
     const path = program.path('killed.ndjson');
     const line = JSON.stringify({ name: 'seats', external_customer_id: 'ada', value: 1 });
@@ -76,7 +76,7 @@ describe('node', () => {
     expect((await server.call('POST', '/check', { body })).json.consumed).toBe(20_000);
   });
 
-  test('its version', async () => {
+  test('prints its version', async () => {
     expect(await programs.node.run(['--version'])).toMatchObject({
       exitCode: 0,
       stdout: `${VERSION}\n`,

@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 const allGood: Send = (events) =>
   Promise.resolve({ inserted: events.length, duplicates: 0, rejected: [] });
 
-test('the first batch that has no answer holds the rest, and little is read', async () => {
+test('the ingest pump holds back behind the first batch without an answer, and reads little more', async () => {
   const read = { count: 0 };
   const stop = new AbortController();
   const settled: Settled[] = [];
@@ -42,7 +42,7 @@ test('the first batch that has no answer holds the rest, and little is read', as
   expect(pumped).rejects.toThrow();
 });
 
-test('in the order of the file, whatever is answered first', async () => {
+test('the ingest pump settles batches in the order of the file, whatever is answered first', async () => {
   const settled: number[] = [];
   const send: Send = async (events, signal) => {
     await Bun.sleep(events[0]!['number'] === 1 ? 20 : 0);
@@ -56,7 +56,7 @@ test('in the order of the file, whatever is answered first', async () => {
   expect(settled).toEqual([1, 2, 3]);
 });
 
-test('a failure ends it; what was settled before is a beginning without a gap', async () => {
+test('a failure ends the ingest pump; what was settled before is a beginning without a gap', async () => {
   const settled: number[] = [];
   const send: Send = (events, signal) =>
     events[0]!['number'] === 3 ? Promise.reject(new Error('lost')) : allGood(events, signal);
@@ -70,7 +70,7 @@ test('a failure ends it; what was settled before is a beginning without a gap', 
   expect(settled).toEqual([1, 2]);
 });
 
-test('one event that a whole call is refused for costs no other', async () => {
+test('one event for which a whole call is refused costs the ingest pump no other event', async () => {
   const calls: number[] = [];
   const send: Send = (events, signal) => {
     calls.push(events.length);

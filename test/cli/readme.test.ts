@@ -13,11 +13,11 @@ const calls = [...PAGE.matchAll(BLOCK)].flatMap(([, block = '']) =>
   [...block.matchAll(CALL)].map(([, call = '']) => call.trim()),
 );
 
-test.each(calls)('tollhouse %s', (call) => {
+test.each(calls)('the README runs tollhouse %s', (call) => {
   expect(parse(COMMANDS, call.split(' ')).kind).toBe('command');
 });
 
-test('each command is on the page', () => {
+test('each command is on the page of the README', () => {
   const named = calls.map((call) => parse(COMMANDS, call.split(' ')));
   const names = new Set(named.map((one) => (one.kind === 'command' ? one.name : '')));
   expect([...names].toSorted()).toEqual(Object.keys(COMMANDS).toSorted());

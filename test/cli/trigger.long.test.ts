@@ -20,7 +20,7 @@ afterAll(async () => {
 
 triggersTypes(() => ({ server, runner: onBun }));
 
-test('on Node, for people', async () => {
+test('tollhouse trigger on Node prints for people', async () => {
   const { stdout } = await onNode.run(['trigger', 'customer.created']);
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}customer\.created +CUSTOMER +[\da-f-]{36}\n$/);
 });

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 triggersTypes(() => ({ server, runner }));
 
-test('for people', async () => {
+test('tollhouse trigger prints for people', async () => {
   const { stdout } = await runner.run(['trigger', 'customer.created']);
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}customer\.created +CUSTOMER +[\da-f-]{36}\n$/);
 });

@@ -6,7 +6,7 @@ import type { Setting } from './runner.ts';
 const TYPES = COMMANDS['trigger']!.args[0]!.choices!;
 
 export function triggersTypes(of: () => Setting): void {
-  test.each(TYPES)('%s', async (type) => {
+  test.each(TYPES)('tollhouse trigger %s', async (type) => {
     const { server, runner } = of();
     const { exitCode, stderr, json } = await runner.run(['trigger', type, '--json']);
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -15,7 +15,7 @@ export function triggersTypes(of: () => Setting): void {
     expect((await server.call('GET', `/events/${event.id}`)).json).toEqual(event);
   });
 
-  test('never with a live key', async () => {
+  test('tollhouse trigger refuses a live key', async () => {
     const { server, runner } = of();
     const env = { TOLLHOUSE_API_KEY: server.organisation.liveKey };
     const refused = await runner.run(['trigger', 'customer.created'], { env });

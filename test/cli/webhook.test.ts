@@ -11,7 +11,7 @@ const secret = fc
   .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
 const sent = fc.record({ id: fc.uuid(), body: fc.string(), at: fc.nat(4e12), secret });
 
-test(seeded('the headers of the service'), () => {
+test(seeded('a webhook forwarded by the command line has the headers of the service'), () => {
   const property = fc.property(sent, (given) => {
     const service = signatureHeaders({ ...given, previous: null, legacy: LEGACY_HEADERS });
     expect(webhookHeaders(given)).toEqual(service);
@@ -19,7 +19,7 @@ test(seeded('the headers of the service'), () => {
   holds(property, 300);
 });
 
-test('a new secret is one that a library reads', () => {
+test('a new webhook secret of the command line is one that a library reads', () => {
   const made = newSecret();
   expect(isSecret(made)).toBeTrue();
   expect(newSecret()).not.toBe(made);
@@ -29,7 +29,7 @@ test('a new secret is one that a library reads', () => {
 });
 
 test.each(['', 'whsec_', 'whsec_%%%%%%%%%%%%%%%%%%%%%%%%', 'C2FVsBQIhrscChlQIMV+b5sSYspob7oD'])(
-  'no secret: %s',
+  'the command line takes the text %s for no webhook secret',
   (text) => {
     expect(isSecret(text)).toBeFalse();
   },

@@ -29,14 +29,14 @@ const BROKEN: [name: string, answer: Answer][] = [
   ['text',             http(200, '"ok"')],
 ];
 
-test.each(BROKEN)('%s is no answer to a POST', async (_, answer) => {
+test.each(BROKEN)('the client takes %s for no answer to a POST', async (_, answer) => {
   await using server = await startHostile([answer, http(200, '{"id":"1"}')]);
   expect(await client(server.url).customers.create({ name: 'Ann' })).toMatchObject({ id: '1' });
   expect(server.received).toHaveLength(2);
 });
 
 test.each<[string, Answer]>([...BROKEN, ['too few', http(200, '{"results":[]}')]])(
-  '%s is no answer to a check or a track',
+  'the client takes %s for no answer to a check or a track',
   async (_, answer) => {
     const results = http(200, '{"results":[{"allowed":true,"duplicate":false}]}');
     await using server = await startHostile([answer, results, answer, results]);
@@ -47,20 +47,23 @@ test.each<[string, Answer]>([...BROKEN, ['too few', http(200, '{"results":[]}')]
   },
 );
 
-test.each(BROKEN)('%s is no answer to a check that consumes', async (_, answer) => {
-  await using server = await startHostile([answer, http(200, '{"allowed":true}')]);
-  const answered = await client(server.url).check({ ...use, consume: true });
-  expect(answered).toMatchObject({ allowed: true });
-});
+test.each(BROKEN)(
+  'the client takes %s for no answer to a check that consumes',
+  async (_, answer) => {
+    await using server = await startHostile([answer, http(200, '{"allowed":true}')]);
+    const answered = await client(server.url).check({ ...use, consume: true });
+    expect(answered).toMatchObject({ allowed: true });
+  },
+);
 
-test('what may not be sent twice fails with it', async () => {
+test('a client call that may not be sent twice fails with a broken answer', async () => {
   await using server = await startHostile([http(200, '<html>', PAGE)]);
   const error = await failed(client(server.url).customers.update('ann', { name: 'Ann' }));
   expect(error).toBeInstanceOf(ConnectionError);
   expect(server.received).toHaveLength(1);
 });
 
-test('nothing is the answer of an operation that answers nothing', async () => {
+test('a client operation that answers nothing resolves with nothing', async () => {
   await using server = await startHostile([http(200, '<html>', PAGE), http(204, '')]);
   expect(await client(server.url).meters.del('calls')).toBeUndefined();
   expect(server.received).toHaveLength(2);
@@ -72,13 +75,13 @@ test.each<[string, Answer[], number | null]>([
   ['lost, then 429', ['reset', refusal(429, 'rate_limited')],                  null],
   ['503',            [refusal(503, 'service_unavailable')],                    null],
   ['429',            [refusal(429, 'rate_limited')],                            404],
-])('a DELETE that finds nothing after %s', async (_, before, status) => {
+])('a client DELETE that finds nothing is done, or an error, after %s', async (_, before, status) => {
   await using server = await startHostile([...before, refusal(404, 'not_found')]);
   const error = await failed(client(server.url).meters.del('calls'));
   expect(error?.status ?? null).toBe(status);
 });
 
-test('the error of one call of a batch names the request', async () => {
+test('a client error of one call of a batch names the request', async () => {
   const item = '{"error":{"type":"not_found","message":"no such feature"}}';
   const answer = http(200, `{"results":[${item}]}`, { 'x-request-id': 'req-1' });
   await using server = await startHostile([answer]);
@@ -91,7 +94,7 @@ test('the error of one call of a batch names the request', async () => {
   expect(new Set(ids).size).toBe(2);
 });
 
-test('a hook whose promise rejects changes nothing', async () => {
+test('a client hook whose promise rejects changes nothing', async () => {
   await using server = await startHostile([refusal(429, 'rate_limited'), http(200, '{"id":"1"}')]);
   const hook = (() => Promise.reject(new Error('of the hook'))) as () => never;
   const tollhouse = new Tollhouse({
@@ -102,7 +105,7 @@ test('a hook whose promise rejects changes nothing', async () => {
   expect(await tollhouse.customers.create({ name: 'Ann' })).toMatchObject({ id: '1' });
 });
 
-test('an error says why there was no answer', async () => {
+test('a client error says why there was no answer', async () => {
   const beneath = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   const tollhouse = new Tollhouse({
     apiKey: 'svc_test_1',

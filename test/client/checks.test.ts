@@ -32,7 +32,7 @@ function client(options: Partial<TollhouseOptions> = {}): Tollhouse {
 
 const ANN = { externalCustomerId: 'ann', featureKey: 'calls' };
 
-test('the calls of one tick are one request to each lane', async () => {
+test('client checks of one tick are one request to each lane', async () => {
   await using tollhouse = client();
   const customers = Array.from({ length: 80 }, (_, n) => (n % 2 === 0 ? 'ann' : 'ben'));
   const answers = await Promise.all(
@@ -46,7 +46,7 @@ test('the calls of one tick are one request to each lane', async () => {
   expect(sent.map(({ batchSize }) => batchSize).reduce((sum, size) => sum + size)).toBe(80);
 });
 
-test('what is called while a batch is on its way goes with the next one', async () => {
+test('a client check called while a batch is on its way goes with the next one', async () => {
   await using tollhouse = client({ batchesInFlight: 1 });
   const first = tollhouse.check(ANN);
   await Promise.resolve();
@@ -56,7 +56,7 @@ test('what is called while a batch is on its way goes with the next one', async 
   expect(sent.map(({ batchSize }) => batchSize)).toEqual([1, 30]);
 });
 
-test('an item that is wrong is refused alone', async () => {
+test('an invalid client check is refused alone', async () => {
   await using tollhouse = client();
   const calls = [
     tollhouse.check(ANN),
@@ -78,14 +78,14 @@ test('an item that is wrong is refused alone', async () => {
   expect(much!.reason).toMatchObject({ type: 'invalid_request', status: 400 });
 });
 
-test('the answer has every field of the document', async () => {
+test("a client check's answer has every field of the document", async () => {
   await using tollhouse = client();
   const body = { ...ANN, value: 3 };
   const generic = await tollhouse.call('checkEntitlement', { body });
   expect(await tollhouse.check(body)).toEqual(generic as never);
 });
 
-test('with consume it goes by itself, and counts', async () => {
+test('a client check with consume is sent by itself, and counts', async () => {
   await using tollhouse = client();
   const ben = { externalCustomerId: 'ben', featureKey: 'calls', value: 4, consume: true };
   expect(await tollhouse.check(ben)).toMatchObject({ allowed: true, remaining: 6 });
@@ -95,7 +95,7 @@ test('with consume it goes by itself, and counts', async () => {
   expect(await tollhouse.check(keyed)).toMatchObject({ remaining: 2 });
 });
 
-test('while the service is away a check answers as it was told, and says so', async () => {
+test('while the service is away a client check answers its configured fallback, and says so', async () => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
   await using tollhouse = client({ baseUrl, checkTimeoutMs: 100, onUnavailable: 'allow' });
   expect(await tollhouse.check(ANN)).toMatchObject({ allowed: true, reason: 'unavailable' });
@@ -107,7 +107,7 @@ test('while the service is away a check answers as it was told, and says so', as
   expect(thrown).toMatchObject({ status: null });
 });
 
-test('a refusal is not a guess', async () => {
+test('a client check that is refused gets no fallback', async () => {
   await using tollhouse = client({ onUnavailable: 'allow' });
   expect(tollhouse.check({ ...ANN, featureKey: 'none' })).rejects.toBeInstanceOf(NotFoundError);
 });

@@ -28,7 +28,7 @@ const tick = () =>
     setTimeout(resolve, 0);
   });
 
-test('any order of calls, faults and aborts', async () => {
+test('the coalescer settles every call, in any order of calls, faults and aborts', async () => {
   await fc.assert(
     fc.asyncProperty(WORLD, async ({ steps, fates, itemsMax, ...options }) => {
       const service = new ServiceModel(fates, itemsMax);
@@ -94,7 +94,7 @@ async function play(tollhouse: Tollhouse, steps: readonly Step[]): Promise<strin
   return Promise.all(ends);
 }
 
-test('an aborted call that was not sent is never recorded', async () => {
+test('an aborted call that the coalescer had not sent is never recorded', async () => {
   const service = new ServiceModel([], 500);
   await using tollhouse = new Tollhouse({
     apiKey: 'svc_test_1',
@@ -112,7 +112,7 @@ test('an aborted call that was not sent is never recorded', async () => {
   expect(service.recorded.map(({ value }) => value)).toEqual([1, 3]);
 });
 
-test('beyond its bound a call is rejected, and ready() waits for room', async () => {
+test('the coalescer rejects a call beyond its bound, and ready() waits for room', async () => {
   const service = new ServiceModel([], 500);
   await using tollhouse = new Tollhouse({
     apiKey: 'svc_test_1',
@@ -139,7 +139,7 @@ test('beyond its bound a call is rejected, and ready() waits for room', async ()
   expect(service.recorded).toHaveLength(210);
 });
 
-test('a worker is told what to wait for', async () => {
+test('the coalescer tells a worker what to wait for', async () => {
   const service = new ServiceModel(['cut'], 500);
   const waited: Promise<void>[] = [];
   const tollhouse = new Tollhouse({

@@ -33,7 +33,7 @@ function streaming() {
 const clientOf = (options: Partial<ConstructorParameters<typeof Tollhouse>[0]>): Tollhouse =>
   new Tollhouse({ apiKey: 'svc_test_1', baseUrl: 'http://service', ...options });
 
-test('what is wrong with an argument rejects', async () => {
+test('a client call with an invalid argument rejects', async () => {
   await using tollhouse = clientOf({ fetch: answer });
   const wrong = { ...USE, value: 1n as unknown as number };
   const none = undefined as unknown as typeof USE;
@@ -47,7 +47,7 @@ test('what is wrong with an argument rejects', async () => {
   for (const call of calls) expect(await call.catch(thrown)).toBeInstanceOf(TypeError);
 });
 
-test('a slow consumer goes on after a cut', async () => {
+test('an event stream with a slow consumer goes on after a cut', async () => {
   const { fetch, cut } = streaming();
   let now = 0;
   const chance = { now: () => now, random: () => 0, sleep: () => Promise.resolve() };
@@ -62,7 +62,7 @@ test('a slow consumer goes on after a cut', async () => {
   expect(seen).toEqual(['1', '2', '3']);
 });
 
-test('a close ends the streams, and none begins after it', async () => {
+test('closing the client ends its event streams, and none begins after it', async () => {
   const tollhouse = clientOf({ fetch: streaming().fetch });
   const stream = tollhouse.events.stream();
   expect(await stream.next()).toMatchObject({ value: { id: '1' } });
@@ -72,7 +72,7 @@ test('a close ends the streams, and none begins after it', async () => {
   expect(await tollhouse.events.stream().next().catch(thrown)).toBeInstanceOf(ClosedError);
 });
 
-test('a worker is told of each call once', async () => {
+test('a worker is told of each client call once', async () => {
   const waited: Promise<void>[] = [];
   await using tollhouse = clientOf({ fetch: answer, waitUntil: (work) => void waited.push(work) });
   const calls: Promise<unknown>[] = [
@@ -85,7 +85,7 @@ test('a worker is told of each call once', async () => {
   for (const call of calls) expect(Bun.peek.status(call)).toBe('fulfilled');
 });
 
-test('a signal of many calls has one listener', async () => {
+test('a signal shared by many client calls has one listener', async () => {
   const abort = new AbortController();
   let listeners = 0;
   const add = abort.signal.addEventListener.bind(abort.signal);

@@ -34,7 +34,7 @@ async function firstId(): Promise<string> {
 
 const nameOf = (event: Event) => (event.data as { externalCustomerId?: string }).externalCustomerId;
 
-test('events come in their order, and abort ends it', async () => {
+test("the client's event stream yields events in order, and abort ends it", async () => {
   const after = await firstId();
   const abort = new AbortController();
   const seen: (string | undefined)[] = [];
@@ -48,7 +48,7 @@ test('events come in their order, and abort ends it', async () => {
   expect(seen).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('what happens once it has begun comes, though the first connection breaks', async () => {
+test("the client's event stream yields what happens once it has begun, though the connection breaks", async () => {
   await makeCustomer('before');
   let connections = 0;
   const tollhouse = client(async (url, init) => {
@@ -73,7 +73,7 @@ test('what happens once it has begun comes, though the first connection breaks',
   expect([opened, connections]).toEqual([1, 2]);
 });
 
-test('a connection that is cut off is made again, without a gap', async () => {
+test("the client's event stream reconnects after a cut, without a gap", async () => {
   const after = await firstId();
   let connections = 0;
   const tollhouse = client(async (url, init) => {
@@ -105,7 +105,7 @@ function cutAfter(bytes: number): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-test('an id that is not kept is an error, not a loop', async () => {
+test("the client's event stream throws for an id that is not kept, without a loop", async () => {
   const after = '0198c0de-0000-7000-8000-000000000001';
   const error = await client()
     .events.stream({ after })

@@ -15,7 +15,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ passMs: fc.integer({ min: 1, max: 70_000 }) }) },
 );
 
-test('any order of takes, waits, times and faults', async () => {
+test('a lease stays within what is held, in any order of takes, waits, times and faults', async () => {
   const world = fc.record({
     granted: fc.integer({ min: 0, max: 60 }),
     amount: fc.integer({ min: 1, max: 20 }),

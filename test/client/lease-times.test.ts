@@ -28,7 +28,7 @@ async function opened(holder: Holder): Promise<Lease> {
   return lease;
 }
 
-test('what was taken is committed at half of its time, and `take` is never false meanwhile', async () => {
+test('a lease commits what was taken at half of its time, and `take` is never false meanwhile', async () => {
   const holder = new Holder(1000);
   const lease = await opened(holder);
   lease.take(30);
@@ -45,7 +45,7 @@ test('what was taken is committed at half of its time, and `take` is never false
   expect([holder.consumed, holder.reserved]).toEqual([45, 0]);
 });
 
-test('a slice of which nothing was taken is held for longer', async () => {
+test('a lease extends a slice of which nothing was taken', async () => {
   const holder = new Holder(1000);
   const lease = await opened(holder);
   for (let half = 0; half < 10; half += 1) await passed(holder, lease, 30_000);
@@ -55,7 +55,7 @@ test('a slice of which nothing was taken is held for longer', async () => {
   expect(holder.reserved).toBe(0);
 });
 
-test('where no other one can be held, one of which was taken is held for longer', async () => {
+test('a lease extends a slice of which something was taken, where no other can be held', async () => {
   const holder = new Holder(100);
   const lease = await opened(holder);
   lease.take(30);
@@ -66,7 +66,7 @@ test('where no other one can be held, one of which was taken is held for longer'
   expect(holder.consumed).toBe(100);
 });
 
-test('where a part can be had, the slice that is due is kept beside it', async () => {
+test('a lease keeps the due slice beside a part that can be had', async () => {
   const holder = new Holder(150);
   const lease = await opened(holder);
   lease.take(30);
@@ -77,7 +77,7 @@ test('where a part can be had, the slice that is due is kept beside it', async (
   expect(holder.consumed).toBe(30);
 });
 
-test('one that is used up is committed with the next refill', async () => {
+test('a lease commits a used-up slice with the next refill', async () => {
   const holder = new Holder(1000);
   const lease = await opened(holder);
   lease.take(60);
@@ -89,7 +89,7 @@ test('one that is used up is committed with the next refill', async () => {
   expect([holder.consumed, holder.reserved]).toEqual([115, 0]);
 });
 
-test('one that the service does not hold for longer is let go, and another one held', async () => {
+test('a lease replaces a slice that the service does not extend', async () => {
   const holder = new Holder(100);
   const lease = await opened(holder);
   // The clock of a test was moved: for the service it has expired.
@@ -100,7 +100,7 @@ test('one that the service does not hold for longer is let go, and another one h
   await lease.close();
 });
 
-test('a renewal that fails is tried again after a while', async () => {
+test('a lease retries a renewal that fails after a while', async () => {
   const holder = new Holder(1000);
   const lease = await opened(holder);
   holder.isAway = true;
@@ -113,7 +113,7 @@ test('a renewal that fails is tried again after a while', async () => {
   await lease.close();
 });
 
-test('of a process that slept too long nothing is given out, and what it took is counted late', async () => {
+test('a lease of a process that slept too long gives out nothing, and counts late what it took', async () => {
   const holder = new Holder(100);
   const lease = await opened(holder);
   lease.take(30);
@@ -128,7 +128,7 @@ test('of a process that slept too long nothing is given out, and what it took is
   expect(holder.consumed).toBe(31);
 });
 
-test('sleep that only the time of the day shows is seen', async () => {
+test('a lease notices a sleep that only the time of day shows', async () => {
   const holder = new Holder(1000);
   const lease = await opened(holder);
   const clock = spyOn(Date, 'now');
@@ -148,7 +148,7 @@ test('sleep that only the time of the day shows is seen', async () => {
   }
 });
 
-test('before it expires there is a margin', async () => {
+test('a lease stops giving out before its expiry, by a margin', async () => {
   const holder = new Holder(1000);
   const lease = await opened(holder);
   holder.isAway = true;
@@ -162,7 +162,7 @@ test('before it expires there is a margin', async () => {
   expect(holder.consumed).toBe(1);
 });
 
-test('what is left at the end of its period goes back to it, and the next slice is of the next', async () => {
+test("a lease returns its rest at the period's end, and the next slice is of the next period", async () => {
   const holder = new Holder(100);
   holder.periodMs = DAY_MS;
   holder.now = 10 * DAY_MS - 10_000;
@@ -180,7 +180,7 @@ test('what is left at the end of its period goes back to it, and the next slice 
   expect([holder.consumedIn(9), holder.consumedIn(10), holder.reserved]).toEqual([40, 5, 0]);
 });
 
-test('an answer that was lost and comes in the next period gives nothing', async () => {
+test('a lease takes nothing from a lost answer that comes in the next period', async () => {
   const holder = new Holder(100, ['lost']);
   holder.periodMs = DAY_MS;
   holder.now = 10 * DAY_MS - 10_000;
@@ -194,7 +194,7 @@ test('an answer that was lost and comes in the next period gives nothing', async
   await lease.close();
 });
 
-test('what could not be committed is committed by a later close', async () => {
+test('a lease commits at a later close what could not be committed', async () => {
   const holder = new Holder(100);
   const lease = await opened(holder);
   lease.take(10);
@@ -208,7 +208,7 @@ test('what could not be committed is committed by a later close', async () => {
   expect([holder.consumed, holder.calls]).toEqual([10, ['commit 10']]);
 });
 
-test('a close that cannot reach the service ends in time, and says what is not counted', async () => {
+test("a lease's close that cannot reach the service ends in time, and says what is not counted", async () => {
   const now = new Date().toISOString();
   let isAway = false;
   const fetch = async (): Promise<Response> => {
@@ -231,7 +231,7 @@ test('a close that cannot reach the service ends in time, and says what is not c
   expect((error as Error).message).toStartWith('10 calls of ann could not be counted: ');
 }, 20_000);
 
-test('a call may have longer than a timer has', async () => {
+test('a lease may last longer than a timer can', async () => {
   const fetch = () => Promise.resolve(Response.json({ results: [{}] }));
   const options = { apiKey: 'svc_test_1', baseUrl: 'http://service', fetch };
   await using tollhouse = new Tollhouse(options);

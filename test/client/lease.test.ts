@@ -27,7 +27,7 @@ async function balance(name: string): Promise<{ consumed: number; reserved: numb
 const client = (): Tollhouse =>
   new Tollhouse({ baseUrl: server.url, apiKey: server.organisation.testKey });
 
-test('a slice is held when it is leased, and what was taken is counted when it closes', async () => {
+test('a lease holds a slice when it begins, and counts what was taken when it closes', async () => {
   const ann = await customer('ann', 250);
   await using tollhouse = client();
   const lease = await tollhouse.lease({ ...ann, amount: 100 });
@@ -40,7 +40,7 @@ test('a slice is held when it is leased, and what was taken is counted when it c
   expect(lease.take()).toBe(false);
 });
 
-test('refills follow until the balance is used up: all of it, and no more', async () => {
+test('a lease refills until the balance is used up: all of it, and no more', async () => {
   const ben = await customer('ben', 250);
   await using tollhouse = client();
   const leases = await Promise.all([1, 2].map(() => tollhouse.lease({ ...ben, amount: 70 })));
@@ -62,7 +62,7 @@ test('refills follow until the balance is used up: all of it, and no more', asyn
   expect(taken).toBeGreaterThan(250 - 2 * 3);
 });
 
-test('where the whole amount cannot be had, what is there is taken', async () => {
+test('a lease takes what is there where the whole amount cannot be had', async () => {
   const cy = await customer('cy', 30);
   await using tollhouse = client();
   const lease = await tollhouse.lease({ ...cy, amount: 1000 });
@@ -74,7 +74,7 @@ test('where the whole amount cannot be had, what is there is taken', async () =>
   expect(await lease.ready(5)).toBe(true);
 });
 
-test('decimals are exact', async () => {
+test('a lease counts decimals exactly', async () => {
   const dan = await customer('dan', 1);
   await using tollhouse = client();
   const lease = await tollhouse.lease({ ...dan, amount: 1, decimals: 2 });
@@ -88,7 +88,7 @@ test('decimals are exact', async () => {
   for (const n of [-1, NaN, Infinity]) expect(() => whole.take(n)).toThrow(RangeError);
 });
 
-test('a meter that counts is leased, and one that does not add up is refused', async () => {
+test('a lease of a counting meter works, and of one that does not add up is refused', async () => {
   await server.call('POST', '/meters', { body: { slug: 'runs', aggregation: 'count' } });
   await server.call('POST', '/meters', { body: { slug: 'peak', aggregation: 'max' } });
   const { externalCustomerId } = await customer('gus', 1);
@@ -105,7 +105,7 @@ test('a meter that counts is leased, and one that does not add up is refused', a
   expect([answer.consumed, answer.reserved]).toEqual([4, 0]);
 });
 
-test('a killed process: what it held is free when it expires, what it committed stays', async () => {
+test('a lease of a killed process: what it held is free at expiry, what it committed stays', async () => {
   const eve = await customer('eve', 1000);
   const of = JSON.stringify({ baseUrl: server.url, apiKey: server.organisation.testKey });
   const code = [
@@ -132,7 +132,7 @@ test('a killed process: what it held is free when it expires, what it committed 
   expect(await balance('eve')).toEqual({ consumed: dead.consumed, reserved: 0 });
 });
 
-test('a client that closes lets go of what its leases hold; who is unknown has none', async () => {
+test('closing the client releases its leases, and an unknown customer has none', async () => {
   const fay = await customer('fay', 100);
   const tollhouse = client();
   const lease = await tollhouse.lease({ ...fay, amount: 80 });

@@ -49,7 +49,7 @@ async function warm(tollhouse: Tollhouse): Promise<void> {
   }
 }
 
-test('calls go to the owner, in batches and alone', async () => {
+test('the client sends calls to the owning node, in batches and alone', async () => {
   await using tollhouse = client();
   await warm(tollhouse);
   const owners = await ownersOf(NAMES);
@@ -62,7 +62,7 @@ test('calls go to the owner, in batches and alone', async () => {
   }
 });
 
-test('a node that leaves is followed: no call fails, and its customers are found anew', async () => {
+test('the client follows a node that leaves: no call fails, and customers are found anew', async () => {
   await using tollhouse = client();
   await warm(tollhouse);
   const leaving = nodes.all[2]!;

@@ -15,7 +15,7 @@ function refusalOf(options: object): Error | null {
 }
 
 test.each(['timeoutMs', 'attemptTimeoutMs', 'checkTimeoutMs', 'waitingMax', 'batchesInFlight'])(
-  '%s is a number that makes sense',
+  'the client refuses an invalid number for %s',
   (name) => {
     for (const value of [Number.NaN, 0, -1]) {
       const refused = refusalOf({ [name]: value });
@@ -27,7 +27,7 @@ test.each(['timeoutMs', 'attemptTimeoutMs', 'checkTimeoutMs', 'waitingMax', 'bat
   },
 );
 
-test.each([Number.NaN, 0, -1])('so is the time of a call: %d', async (timeoutMs) => {
+test.each([Number.NaN, 0, -1])("the client refuses a call's time of %d", async (timeoutMs) => {
   const tollhouse = new Tollhouse(GOOD);
   const use = { externalCustomerId: 'a', featureKey: 'f' };
   const calls = [
@@ -41,22 +41,25 @@ test.each([Number.NaN, 0, -1])('so is the time of a call: %d', async (timeoutMs)
   }
 });
 
-test.each([Infinity, 30 * 86_400_000])('a time of %d ms is as long as can be', async (ms) => {
-  const answers = [http(503, '{}'), http(200, '{"results":[{"allowed":true}]}')];
-  await using server = await startHostile(answers);
-  const times = { timeoutMs: ms, attemptTimeoutMs: ms, checkTimeoutMs: ms };
-  const slow = async (url: string, init: RequestInit): Promise<Response> => {
-    await Bun.sleep(50);
-    init.signal?.throwIfAborted();
-    return fetch(url, init);
-  };
-  const tollhouse = new Tollhouse({ ...GOOD, ...times, baseUrl: server.url, fetch: slow });
-  const { signal } = new AbortController();
-  const use = { externalCustomerId: 'a', featureKey: 'f' };
-  const check = tollhouse.check(use, { timeoutMs: ms, signal });
-  expect(await check).toMatchObject({ allowed: true });
-  expect(server.received).toHaveLength(2);
-});
+test.each([Infinity, 30 * 86_400_000])(
+  'the client caps a time of %d ms at the longest possible',
+  async (ms) => {
+    const answers = [http(503, '{}'), http(200, '{"results":[{"allowed":true}]}')];
+    await using server = await startHostile(answers);
+    const times = { timeoutMs: ms, attemptTimeoutMs: ms, checkTimeoutMs: ms };
+    const slow = async (url: string, init: RequestInit): Promise<Response> => {
+      await Bun.sleep(50);
+      init.signal?.throwIfAborted();
+      return fetch(url, init);
+    };
+    const tollhouse = new Tollhouse({ ...GOOD, ...times, baseUrl: server.url, fetch: slow });
+    const { signal } = new AbortController();
+    const use = { externalCustomerId: 'a', featureKey: 'f' };
+    const check = tollhouse.check(use, { timeoutMs: ms, signal });
+    expect(await check).toMatchObject({ allowed: true });
+    expect(server.received).toHaveLength(2);
+  },
+);
 
 test.each([
   ['a key with a line break', { apiKey: 'svc_test_SECRET\n' }],
@@ -67,13 +70,13 @@ test.each([
   ['a user and a password', { baseUrl: 'http://user:SECRET@127.0.0.1:1' }],
   ['a user', { baseUrl: 'http://SECRET@127.0.0.1:1' }],
   ['a broken address with a password', { baseUrl: 'http://user:SECRET@127.0.0.1:x' }],
-])('%s is refused, and not printed', (_, options) => {
+])('the client refuses %s, and does not print it', (_, options) => {
   const refused = refusalOf(options);
   expect(refused).toBeInstanceOf(TypeError);
   expect(Bun.inspect(refused?.message)).not.toContain('SECRET');
   expect(JSON.stringify(Object.entries(refused ?? {}))).not.toContain('SECRET');
 });
 
-test('null is a key that a server in between adds', () => {
+test('the client takes a null key where a server in between adds the key', () => {
   expect(refusalOf({ apiKey: null })).toBeNull();
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => packed.remove());
 
-test('the shell runs the command by its name', async () => {
+test('the packaged command runs in a shell by its name', async () => {
   const command = join(project, 'node_modules/.bin/tollhouse');
   const { version } = JSON.parse(readFileSync(join(packed.directory, 'package.json'), 'utf8'));
   expect((await output([command, '--version'], { directory: project })).trim()).toBe(version);
@@ -29,7 +29,7 @@ test.each([
   ['as Node resolves, with the types of Node',     { module: 'NodeNext', ...NODE_TYPES }],
   ['as a bundler resolves',                        { module: 'ESNext', moduleResolution: 'bundler' }],
   ['as a bundler resolves for browsers',           { module: 'ESNext', moduleResolution: 'bundler', customConditions: ['browser'] }],
-])('the examples of its README are well typed, %s', async (_name, options) => {
+])("the examples of the client's README are well typed, %s", async (_name, options) => {
   // A page has no secret to verify a webhook with.
   const isPage = 'customConditions' in options;
   for (const [index, code] of exampleBlocks().entries()) {
@@ -39,7 +39,7 @@ test.each([
   expect(await compile(options)).toBe('');
 }, 30_000);
 
-test('what is mistyped is seen', async () => {
+test('a type error in an example is noticed', async () => {
   const [code = ''] = exampleBlocks();
   writeFileSync(join(project, 'example-0.ts'), code.replace('featureKey', 'featureKy'));
   expect(await compile({ module: 'NodeNext' })).toContain("'featureKy' does not exist");

@@ -42,7 +42,7 @@ async function consumed(): Promise<number> {
   return (await server.call('POST', '/check', { body: USE })).json.consumed;
 }
 
-describe.each(RUNTIMES)('%s', (name) => {
+describe.each(RUNTIMES)('the client package on %s', (name) => {
   const run = (...args: readonly string[]): Promise<string> => {
     const { testKey: TOLLHOUSE_API_KEY } = server.organisation;
     const env = { TOLLHOUSE_API_KEY, TOLLHOUSE_URL: server.url };
@@ -65,7 +65,7 @@ describe.each(RUNTIMES)('%s', (name) => {
   );
 
   test(
-    'an open lease lets the process end',
+    'lets the process end with an open lease',
     async () => {
       const { testKey: apiKey } = server.organisation;
       const of = JSON.stringify({ apiKey, baseUrl: server.url });
@@ -83,7 +83,7 @@ describe.each(RUNTIMES)('%s', (name) => {
   );
 
   test(
-    'the command',
+    'the packaged command',
     async () => {
       const command = 'node_modules/tollhouse/tollhouse.js';
       const { version } = JSON.parse(readFileSync(join(packed.directory, 'package.json'), 'utf8'));
@@ -96,7 +96,7 @@ describe.each(RUNTIMES)('%s', (name) => {
 });
 
 test(
-  'a page calls an address of its own server, which adds the key',
+  'the client in a page calls an address of its own server, which adds the key',
   async () => {
     const asked: string[] = [];
     const shop = Bun.serve({

@@ -14,7 +14,7 @@ afterAll(() => packed.remove());
 
 const read = (name: string) => readFileSync(join(packed.directory, name), 'utf8');
 
-test('what is in it, and nothing else', () => {
+test('the client package has its files, and nothing else', () => {
   const types = packed.files.filter((path) => path.startsWith('types/'));
   expect(packed.files.filter((path) => !types.includes(path))).toEqual([
     'README.md',
@@ -27,7 +27,7 @@ test('what is in it, and nothing else', () => {
   expect(types.filter((path) => !path.endsWith('.d.ts'))).toEqual([]);
 });
 
-test('it names what npm and bundlers need, and depends on nothing', () => {
+test('the client package names what npm and bundlers need, and has no dependencies', () => {
   const manifest = JSON.parse(read('package.json'));
   expect(manifest).toMatchObject({
     name: 'tollhouse',
@@ -51,7 +51,7 @@ test('it names what npm and bundlers need, and depends on nothing', () => {
   }
 });
 
-test.each(['index.js', 'browser.js'])('%s imports nothing', (name) => {
+test.each(['index.js', 'browser.js'])('%s of the client package imports nothing', (name) => {
   const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\()["']([^"']+)["']/g;
   expect([...read(name).matchAll(IMPORT)].map(([, what]) => what)).toEqual([]);
 });
@@ -64,6 +64,6 @@ test.each([
   ['ssh as an address',      'ssh://git@example.com/acme/tollhouse.git',        'https://example.com/acme/tollhouse'],
   ['a folder',               '/home/me/tollhouse',                              null],
   ['none',                   '',                                                null],
-])('the repository of a remote: %s', (_name, remote, expected) => {
+])('the repository of the package from a git remote: %s', (_name, remote, expected) => {
   expect(repositoryOf(remote)).toBe(expected);
 });

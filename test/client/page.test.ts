@@ -24,7 +24,7 @@ async function idsOf(list: List<Row>): Promise<string[]> {
   return ids;
 }
 
-test('awaited, it is its first page', async () => {
+test('a client list that is awaited is its first page', async () => {
   const { list, asked } = listOf(5);
   expect(await list).toEqual({
     data: [{ id: '0' }, { id: '1' }],
@@ -35,7 +35,7 @@ test('awaited, it is its first page', async () => {
   expect(asked).toEqual([{}]);
 });
 
-test('nothing is asked for before it is needed, and no page twice', async () => {
+test('a client list fetches nothing before it is needed, and no page twice', async () => {
   const { list, asked } = listOf(3);
   await Promise.resolve();
   expect(asked).toEqual([]);
@@ -44,8 +44,8 @@ test('nothing is asked for before it is needed, and no page twice', async () => 
   expect(asked).toEqual([{}, { after: '1' }]);
 });
 
-describe('a loop', () => {
-  test.each([0, 1, 2, 3, 4, 5])('over %d rows has each once', async (count) => {
+describe('a loop over a client list', () => {
+  test.each([0, 1, 2, 3, 4, 5])('of %d rows has each once', async (count) => {
     const { list } = listOf(count);
     expect(await idsOf(list)).toEqual(Array.from({ length: count }, (_, at) => String(at)));
   });
@@ -59,14 +59,14 @@ describe('a loop', () => {
     ]);
   });
 
-  test('that is left asks for no more', async () => {
+  test('that is left fetches no more', async () => {
     const { list, asked } = listOf(100);
     for await (const { id } of list) if (id === '2') break;
     expect(asked).toHaveLength(2);
   });
 });
 
-test('a list that fails rejects, in a loop too', async () => {
+test('rejects where the list fails', async () => {
   const read = () => Promise.reject(new Error('gone'));
   expect(await new List<Row>(read, {}).catch((error: unknown) => String(error))).toBe(
     'Error: gone',

@@ -13,7 +13,7 @@ const clientOf = (service: ServiceModel, waitingMax: number): Tollhouse =>
     waitingMax,
   });
 
-test('of many tasks that wait at once, no call is refused', async () => {
+test('ready() of the client lets many tasks wait at once, and no call is refused', async () => {
   const service = new ServiceModel([], 500);
   await using tollhouse = clientOf(service, 100);
   const tasks = Array.from({ length: 1000 }, async (_, n) => {
@@ -30,7 +30,7 @@ test('of many tasks that wait at once, no call is refused', async () => {
   expect(service.sizes.length).toBeLessThan(80);
 });
 
-test('those who make no call keep nobody waiting', async () => {
+test('tasks that wait for ready() and make no call keep nobody waiting', async () => {
   const service = new ServiceModel([], 500);
   await using tollhouse = clientOf(service, 2);
   const calls = [1, 2].map((value) => tollhouse.track({ ...USE, value }));
@@ -42,7 +42,7 @@ test('those who make no call keep nobody waiting', async () => {
   expect(service.recorded).toHaveLength(3);
 });
 
-test('a batch that is refused for its size goes on without the call that ended', async () => {
+test('a client batch that is refused for its size is sent again without the call that ended', async () => {
   const service = new ServiceModel([], 1);
   const abort = new AbortController();
   await using tollhouse = new Tollhouse({

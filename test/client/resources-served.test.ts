@@ -15,7 +15,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('metadata stays as its caller named it, all else is camelCase', async () => {
+test('the client keeps metadata as its caller named it, and all else is camelCase', async () => {
   const metadata = { userId: '1', user_id: '2', 'team-Name': 'x' };
   const billingAddress = { line1: 'Ringstraße 1', postalCode: '1010', country: 'AT' };
   const made = await tollhouse.customers.create({
@@ -29,13 +29,13 @@ test('metadata stays as its caller named it, all else is camelCase', async () =>
   expect(json).toMatchObject({ external_customer_id: 'ann', metadata });
 });
 
-test('a key makes it once', async () => {
+test('the client makes an object once under a key', async () => {
   const create = () => tollhouse.customers.create({ name: 'Ada' }, { idempotencyKey: 'once' });
   const [one, two] = [await create(), await create()];
   expect(two).toEqual(one);
 });
 
-test('a loop runs over all pages', async () => {
+test("a client's loop runs over all pages of the service", async () => {
   for (let count = 0; count < 7; count += 1) {
     await tollhouse.tags.create({
       objectType: 'customer',
@@ -50,7 +50,7 @@ test('a loop runs over all pages', async () => {
   expect([page.data.length, page.limit, page.hasMore]).toEqual([1, 3, false]);
 });
 
-test('two ids in a path, and an answer without a body', async () => {
+test('the client calls an operation with two ids in the path, and without a body', async () => {
   const { id, prices } = await tollhouse.products.create({
     name: 'Pro',
     prices: [{ amount: '49.00', currency: 'USD', interval: 'month', intervalCount: 2 }],
@@ -61,7 +61,7 @@ test('two ids in a path, and an answer without a body', async () => {
   expect(await tollhouse.meters.del(meter.id)).toBeUndefined();
 });
 
-test('a page to print is text', async () => {
+test('the client answers a printable page as text', async () => {
   const { id } = await tollhouse.invoices.create({
     externalCustomerId: 'ann',
     currency: 'EUR',
@@ -70,7 +70,7 @@ test('a page to print is text', async () => {
   expect(await tollhouse.invoices.print(id)).toContain('Onboarding');
 });
 
-test('an id is one segment of the path, whatever is in it', async () => {
+test('the client puts an id into one segment of the path, whatever is in it', async () => {
   const strange = 'a/b?c=#d e%2f..';
   const { externalCustomerId } = await tollhouse.customers.put(strange, {});
   expect(externalCustomerId).toBe(strange);
@@ -78,7 +78,7 @@ test('an id is one segment of the path, whatever is in it', async () => {
   expect(await missing.catch((error: unknown) => error)).toBeInstanceOf(NotFoundError);
 });
 
-test('the processor of an organization: none, and what a key is refused for', async () => {
+test('the client reads the processor of an organization: none, and what a key is refused for', async () => {
   const { organization } = tollhouse;
   expect(organization.retrieveProcessor()).rejects.toThrow(NotFoundError);
   expect(organization.disconnectProcessor()).rejects.toThrow(NotFoundError);

@@ -23,7 +23,7 @@ async function sentBy(call: PromiseLike<unknown>): Promise<Called | undefined> {
 
 const options = { idempotencyKey: 'order-17' };
 
-test('the body, and options', async () => {
+test('a client method sends its body, and options', async () => {
   const body = { email: 'ada@example.com' };
   expect(await sentBy(tollhouse.customers.create(body, options))).toEqual([
     'createCustomer',
@@ -32,7 +32,7 @@ test('the body, and options', async () => {
   ]);
 });
 
-test('ids in the order of the path', async () => {
+test('a client method puts ids in the order of the path', async () => {
   expect(await sentBy(tollhouse.products.archivePrice('p', 'q', options))).toEqual([
     'archivePrice',
     { path: { id: 'p', priceId: 'q' } },
@@ -45,7 +45,7 @@ test('ids in the order of the path', async () => {
   ]);
 });
 
-test('fields that may be left out', async () => {
+test('a client method leaves out optional fields', async () => {
   expect(await sentBy(tollhouse.subscriptions.cancel('s'))).toEqual([
     'cancelSubscription',
     { path: { id: 's' } },
@@ -58,7 +58,7 @@ test('fields that may be left out', async () => {
   ]);
 });
 
-test('a list', async () => {
+test('a client method returns a list', async () => {
   const list = tollhouse.payments.listRefunds('p', { limit: 2 }, options);
   expect(list).toBeInstanceOf(List);
   expect(await sentBy(list)).toEqual([
@@ -68,14 +68,14 @@ test('a list', async () => {
   ]);
 });
 
-test.each(['', '.', '..', undefined, 7])('%p is no id of a path', async (id) => {
+test.each(['', '.', '..', undefined, 7])('the client refuses %p as an id of a path', async (id) => {
   const error: unknown = await tollhouse.customers
     .retrieve(id as string)
     .catch((thrown: unknown) => thrown);
   expect((error as Error).message).toContain('id must be a string');
 });
 
-test('each method calls the operation of its row, with all of its path', async () => {
+test('each client method calls the operation of its row, with all of its path', async () => {
   const called = new Set<OperationId>();
   for (const methods of Object.values(tollhouse)) {
     for (const method of Object.values(methods as Record<string, (...ids: string[]) => unknown>)) {

@@ -49,17 +49,20 @@ const PASSING: [name: string, answer: Answer, waitMs: number][] = [
   ['a key in progress',          refusal(409, 'idempotency_in_progress', { 'retry-after': '1' }), 1050],
 ];
 
-test.each(PASSING)('a POST is sent again after %s, under its key', async (_, answer, waitMs) => {
-  await using server = await startHostile([answer, OK]);
-  expect(await create(client(server.url))).toMatchObject({ id: '1' });
-  const keys = server.received.map(({ key }) => key);
-  expect(keys).toHaveLength(2);
-  expect(keys[0]).toMatch(/^[0-9a-f]{32}-\w+$/);
-  expect(new Set(keys).size).toBe(1);
-  expect(waits).toEqual([waitMs]);
-});
+test.each(PASSING)(
+  'the client sends a POST again after %s, under its key',
+  async (_, answer, waitMs) => {
+    await using server = await startHostile([answer, OK]);
+    expect(await create(client(server.url))).toMatchObject({ id: '1' });
+    const keys = server.received.map(({ key }) => key);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}-\w+$/);
+    expect(new Set(keys).size).toBe(1);
+    expect(waits).toEqual([waitMs]);
+  },
+);
 
-test('a date says when to come, too', async () => {
+test('the client waits for a Retry-After that is a date', async () => {
   const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3000).toUTCString();
   const later = refusal(503, 'service_unavailable', { 'retry-after': at });
   await using server = await startHostile([later, OK]);
@@ -79,14 +82,14 @@ test.each([
   ['500', refusal(500, 'internal_error'),          'ServerError'],
   ['a redirect', http(307, '', { location: '/elsewhere' }), 'InvalidRequestError'],
   ['a type of a later release', refusal(409, 'what_is_new'), 'InvalidRequestError'],
-])('%s is an error at once', async (_, answer, name) => {
+])('the client throws at once for %s', async (_, answer, name) => {
   await using server = await startHostile([answer, OK]);
   const error = await failed(create(client(server.url)));
   expect(error?.name).toBe(name);
   expect(server.received).toHaveLength(1);
 });
 
-test('an error says what the answer said', async () => {
+test('a client error says what the answer said', async () => {
   const body = {
     error: { type: 'invalid_request', message: 'bad', issues: [{ path: ['name'], message: 'x' }] },
   };
@@ -104,7 +107,7 @@ test('an error says what the answer said', async () => {
   expect(error?.idempotencyKey).toBe(server.received[0]!.key);
 });
 
-test('what may not be sent twice is not, but after a 429', async () => {
+test('the client retries what may not be sent twice only after a 429', async () => {
   const change = (tollhouse: Tollhouse) => tollhouse.customers.update('ann', { name: 'Ann' });
   await using lost = await startHostile(['reset', OK]);
   expect(await failed(change(client(lost.url)))).toBeInstanceOf(ConnectionError);
@@ -113,14 +116,14 @@ test('what may not be sent twice is not, but after a 429', async () => {
   expect(await change(client(limited.url))).toMatchObject({ id: '1' });
 });
 
-test('a DELETE whose answer was lost and that finds nothing is done', async () => {
+test('a client DELETE whose answer was lost and that finds nothing is done', async () => {
   await using server = await startHostile(['reset', refusal(404, 'not_found')]);
   expect(await failed(client(server.url).meters.del('calls'))).toBeNull();
   await using gone = await startHostile([refusal(404, 'not_found')]);
   expect(await failed(client(gone.url).meters.del('calls'))).toMatchObject({ status: 404 });
 });
 
-test('a silent attempt is given up, and the call ends at its deadline', async () => {
+test('the client gives up a silent attempt, and the call ends at its deadline', async () => {
   await using server = await startHostile(['silence']);
   const tollhouse = client(server.url, {
     attemptTimeoutMs: 50,
@@ -137,7 +140,7 @@ test('a silent attempt is given up, and the call ends at its deadline', async ()
   expect(tracked).toBeInstanceOf(DeadlineError);
 });
 
-test('a wait that leads past the deadline is not begun', async () => {
+test('the client begins no wait that leads past the deadline', async () => {
   const later = refusal(503, 'service_unavailable', { 'retry-after': '3600' });
   await using server = await startHostile([later]);
   const error = await failed(create(client(server.url)));
@@ -145,7 +148,7 @@ test('a wait that leads past the deadline is not begun', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('the signal of the caller ends the call with its reason', async () => {
+test("the caller's signal ends a client call with its reason", async () => {
   await using server = await startHostile(['silence']);
   const abort = new AbortController();
   const call = client(server.url).customers.list({}, { signal: abort.signal });
@@ -153,7 +156,7 @@ test('the signal of the caller ends the call with its reason', async () => {
   expect(await failed(call)).toEqual(new Error('enough') as never);
 });
 
-test('hooks see each attempt and each wait, and change nothing when they throw', async () => {
+test('client hooks see each attempt and each wait, and change nothing when they throw', async () => {
   await using server = await startHostile([refusal(503, 'service_unavailable'), OK]);
   const seen: unknown[] = [];
   const onRetry = (retry: RetryInfo): void => {
@@ -178,7 +181,7 @@ test('hooks see each attempt and each wait, and change nothing when they throw',
   ]);
 });
 
-test('another node is asked at once where one gives no answer', async () => {
+test('the client asks another node at once where one gives no answer', async () => {
   await using server = await startHostile([OK]);
   const away = `http://127.0.0.1:${await freePort()}`;
   const tollhouse = client([away, server.url]);

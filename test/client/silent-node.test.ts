@@ -23,7 +23,7 @@ function clientOf(silent: Hostile, other: Hostile) {
   return { tollhouse, later };
 }
 
-test('a check and a track are answered by the other node', async () => {
+test("a client's check and track at a silent node are answered by the other node", async () => {
   await using silent = await startHostile(['silence']);
   await using other = await startHostile([ALLOWED]);
   const { tollhouse, later } = clientOf(silent, other);
@@ -34,7 +34,7 @@ test('a check and a track are answered by the other node', async () => {
   }
 });
 
-test('it is left alone, and longer when it is silent again', async () => {
+test('the client leaves a silent node alone, and longer when it is silent again', async () => {
   await using silent = await startHostile(['silence']);
   await using other = await startHostile([ALLOWED]);
   const { tollhouse, later } = clientOf(silent, other);
@@ -48,7 +48,7 @@ test('it is left alone, and longer when it is silent again', async () => {
   expect(silent.received.length).toBeWithin(4, 9);
 }, 30_000);
 
-test('it is left alone after a call that had no time for another', async () => {
+test('the client leaves a node alone after a call that had no time for another', async () => {
   await using silent = await startHostile(['silence']);
   await using other = await startHostile([http(200, '{"id":"1"}')]);
   const { tollhouse } = clientOf(silent, other);

@@ -29,7 +29,7 @@ const client = (fetch?: (url: string, init: RequestInit) => Promise<Response>): 
     ...(fetch !== undefined && { fetch }),
   });
 
-test('a thousand tracks of one tick, in their order', async () => {
+test('the client sends a thousand tracks of one tick in their order', async () => {
   await customer('ann', 2000);
   await using tollhouse = client();
   const use = { externalCustomerId: 'ann', featureKey: 'calls' };
@@ -38,7 +38,7 @@ test('a thousand tracks of one tick, in their order', async () => {
   expect(await consumed('ann')).toBe(1000);
 });
 
-test('an answer that is lost is asked for again, and counts once', async () => {
+test('a client track whose answer is lost is sent again, and counts once', async () => {
   await customer('ben', 2000);
   let lost = 0;
   await using tollhouse = client(async (url, init) => {
@@ -54,7 +54,7 @@ test('an answer that is lost is asked for again, and counts once', async () => {
   expect(await consumed('ben')).toBe(100);
 });
 
-test('a call by its name, with a key in its body, says that it counted before', async () => {
+test('a client track with its key sent again says that it counted before', async () => {
   await customer('cal', 10);
   await using tollhouse = client();
   const body = { externalCustomerId: 'cal', featureKey: 'calls', idempotencyKey: 'order-1' };
@@ -71,7 +71,7 @@ test('a call by its name, with a key in its body, says that it counted before', 
   });
 });
 
-test('each has its own answer or error', async () => {
+test('each client track has its own answer or error', async () => {
   await customer('cy', 5);
   await using tollhouse = client();
   const cy = { externalCustomerId: 'cy', featureKey: 'calls' };
@@ -91,7 +91,7 @@ test('each has its own answer or error', async () => {
   expect(again!.value).toMatchObject({ consumed: 5, duplicate: true });
 });
 
-test('the answer has every field of the document', async () => {
+test("a client track's answer has every field of the document", async () => {
   await customer('dan', 5);
   await using tollhouse = client();
   const body = { externalCustomerId: 'dan', featureKey: 'calls', value: 1, idempotencyKey: 'dan' };
@@ -99,7 +99,7 @@ test('the answer has every field of the document', async () => {
   expect(await tollhouse.track(body)).toEqual({ ...generic, duplicate: true } as never);
 });
 
-test('after close nothing is taken, and what was is recorded', async () => {
+test('a closed client takes no track, and those it took are recorded', async () => {
   await customer('eve', 5);
   const tollhouse = client();
   const use = { externalCustomerId: 'eve', featureKey: 'calls' };
@@ -110,7 +110,7 @@ test('after close nothing is taken, and what was is recorded', async () => {
   expect(await consumed('eve')).toBe(1);
 });
 
-test('a batch that is too long for the service hits nobody but who is', async () => {
+test('a client batch that is too long for the service fails only the calls that are too large', async () => {
   await customer('fay', 5000);
   await using tollhouse = client();
   const fay = { externalCustomerId: 'fay', featureKey: 'calls' };

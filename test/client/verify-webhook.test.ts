@@ -27,7 +27,7 @@ const verify = (of: { body?: string; headers?: object; secret?: string; now?: nu
 
 const entries = SIGNED['webhook-signature']!.split(' ');
 
-test('a delivery of the service is its event', async () => {
+test('verifyWebhook answers the event of a delivery of the service', async () => {
   expect(await verify()).toEqual(JSON.parse(BODY));
   expect(await verify({ headers: new Headers(SIGNED) })).toEqual(JSON.parse(BODY));
   const { 'webhook-id': _id, ...rest } = SIGNED;
@@ -41,12 +41,12 @@ test.each([
   ['the decoded key',     entries[0]!],
   ['the literal key',     entries[1]!],
   ['another one before',  `v1,AAAA v2,x ${entries[1]!}`],
-])('one signature is enough: %s', async (_, signature) => {
+])('verifyWebhook needs one valid signature: %s', async (_, signature) => {
   const headers = { ...SIGNED, 'webhook-signature': signature };
   expect(await verify({ headers })).toMatchObject({ id: ID });
 });
 
-test('a replaced secret signs along', async () => {
+test('verifyWebhook accepts the replaced secret during a rotation', async () => {
   const signed = signatureHeaders({
     id: ID,
     body: BODY,
@@ -58,7 +58,7 @@ test('a replaced secret signs along', async () => {
   expect(await verify({ headers: signed })).toMatchObject({ id: ID });
 });
 
-test('what Standard Webhooks signs is accepted', async () => {
+test('verifyWebhook accepts what Standard Webhooks signs', async () => {
   const signature = new Webhook(SECRET).sign(ID, new Date(AT), BODY);
   const headers = {
     'webhook-id': ID,
@@ -81,11 +81,11 @@ test.each([
   ['an empty signature',     { headers: { ...SIGNED, 'webhook-signature': 'v1,' } }],
   ['no base64',              { headers: { ...SIGNED, 'webhook-signature': 'v1,%%%' } }],
   ['another version',        { headers: { ...SIGNED, 'webhook-signature': entries[0]!.replace('v1', 'v2') } }],
-])('refused: %s', async (_, change) => {
+])('verifyWebhook refuses %s', async (_, change) => {
   const error = await verify(change).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(WebhookVerificationError);
 });
 
-test('within the tolerance it is accepted', async () => {
+test('verifyWebhook accepts a timestamp within the tolerance', async () => {
   expect(await verify({ now: AT + 299_000 })).toMatchObject({ id: ID });
 });

@@ -21,12 +21,12 @@ const { value: body } = fc.letrec((tie) => ({
   fields: fc.dictionary(name, tie('value'), { maxKeys: 5, noNullPrototype: true }),
 }));
 
-describe('for any body', () => {
-  test('the way back gives it again', () => {
+describe("the client's names of fields, for any body", () => {
+  test('come back as they were', () => {
     fc.assert(fc.property(body, (value) => expect(fromWire(toWire(value))).toEqual(value)));
   });
 
-  test('no field of the wire has a capital, but what callers name', () => {
+  test('have no capital on the wire, but for what callers name', () => {
     fc.assert(
       fc.property(body, (value) => {
         for (const field of namesIn(toWire(value))) expect(field).toBe(field.toLowerCase());
@@ -35,11 +35,11 @@ describe('for any body', () => {
   });
 });
 
-test('any name of a field survives', () => {
+test('the client keeps any name of a field', () => {
   fc.assert(fc.property(name, (field) => expect(toCamel(toSnake(field))).toBe(field)));
 });
 
-test('metadata stays as it is, wherever it is', () => {
+test('the client keeps metadata as it is, wherever it is', () => {
   const tracks = [{ featureKey: 'a', metadata: { userId: 1, user_id: '2', a: { b_c: true } } }];
   expect(toWire({ tracks })).toEqual({
     tracks: [{ feature_key: 'a', metadata: { userId: 1, user_id: '2', a: { b_c: true } } }],
@@ -50,7 +50,7 @@ test('metadata stays as it is, wherever it is', () => {
   });
 });
 
-test('values stay as they are', () => {
+test('the client keeps values as they are', () => {
   expect(toWire({ reason: 'notEntitled', days: 1.5, from: null, gone: undefined })).toEqual({
     reason: 'notEntitled',
     days: 1.5,
@@ -61,7 +61,7 @@ test('values stay as they are', () => {
   expect(toWire({ resumesAt: at })).toEqual({ resumes_at: at });
 });
 
-test('the data of an event have these names on the wire too', () => {
+test("the client's fields of an event's data have the same names on the wire", () => {
   const event = {
     type: 'payment.succeeded',
     data: { externalCustomerId: 'user-1', last4: '4242' },
@@ -69,7 +69,7 @@ test('the data of an event have these names on the wire too', () => {
   expect(fromWire(event)).toEqual(event);
 });
 
-test('many unknown names are not kept', () => {
+test('the client caches a bounded number of unknown names', () => {
   for (let count = 0; count < 5_000; count += 1) {
     expect(toSnake(`someName${count}`)).toBe(`some_name${count}`);
   }

@@ -32,7 +32,7 @@ async function submit(path: string, fields: Record<string, string>) {
 const textOf = async (path: string): Promise<string> =>
   (await owner.get(base + path)).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-test('on a meter for each customer, on a customer for it alone', async () => {
+test('the dashboard makes an alert on a meter for each customer, on a customer for it alone', async () => {
   const meter = await make('/meters', { slug: 'calls' });
   const customer = await make('/customers', { external_customer_id: 'user-1' });
   await make(`/customers/${customer.id}/grants`, { feature_key: 'calls', amount: 10 });
@@ -60,7 +60,7 @@ test('on a meter for each customer, on a customer for it alone', async () => {
   expect(await textOf(`/customers/${customer.id}`)).toContain('No alert.');
 });
 
-test('what is wrong with the threshold stands beside it', async () => {
+test("the dashboard's alert form shows an invalid threshold's error beside it", async () => {
   const meter = await make('/meters', { slug: 'seats' });
   const wrong = await submit(`/meters/${meter.id}/alert`, { type: 'usage', threshold: '0' });
   expect([wrong.status, wrong.text]).toEqual([

@@ -25,7 +25,7 @@ const rowsOf = async (operation: string) =>
 /** The rows of its table. */
 const countIn = (page: string) => (page.match(/<tr>/g) ?? []).length - 1;
 
-test('an action in the dashboard is in it, in the name of the member', async () => {
+test('an action in the dashboard is in the audit log, in the name of the member', async () => {
   await member.act('/webhooks/new', { url: 'https://hooks.example/of-a-member' });
   const [row] = await rowsOf('createWebhookEndpoint');
   const [session] = await server.sql`
@@ -48,7 +48,7 @@ test('an action in the dashboard is in it, in the name of the member', async () 
   }
 });
 
-test('a form that is sent twice is in it once', async () => {
+test('a dashboard form that is sent twice is in the audit log once', async () => {
   const before = (await rowsOf('createWebhookEndpoint')).length;
   const page = await member.read('/webhooks/new');
   const key = /name="_key" value="([^"]+)"/.exec(page)![1]!;
@@ -57,7 +57,7 @@ test('a form that is sent twice is in it once', async () => {
   expect((await rowsOf('createWebhookEndpoint')).length).toBe(before + 1);
 });
 
-test('it shows each change as it was and as it became, as text', async () => {
+test('the audit log page shows each change before and after, as text', async () => {
   const { json } = await post('/products', { name: 'Before' });
   await server.call('PATCH', `/products/${json.id}`, { body: { name: HOSTILE } });
   const page = await member.read(`/audit-log?object_id=${json.id}`);
@@ -67,7 +67,7 @@ test('it shows each change as it was and as it became, as text', async () => {
   expect(page).toMatch(/<ins\s*>&quot;&gt;&lt;script&gt;/);
 });
 
-test('filters, pages and the download ask for the same', async () => {
+test('the audit log page, its pages and its download use the same filters', async () => {
   for (let n = 0; n < 60; n += 1) await post('/discounts', { code: `page${n}`, percent_off: 5 });
   const first = await member.read('/audit-log?operation=createDiscount&actor_kind=key');
   expect(countIn(first)).toBe(50);
@@ -85,22 +85,25 @@ test('filters, pages and the download ask for the same', async () => {
   expect(await member.read('/audit-log?actor_kind=command_line')).toContain('Nothing like that');
 });
 
-test('what cannot be read as a filter is said, and nothing breaks', async () => {
+test('the audit log page says which filter is invalid, and nothing breaks', async () => {
   const page = await member.read('/audit-log?actor=nobody');
   expect(faultIn(page)).toContain('actor');
   const times = await member.read('/audit-log?from=yesterday&to=2026-13-45T00:00');
   expect(faultIn(times)).toContain('from');
 });
 
-test.each(['support', 'read_only'] as const)('as %s it is not there', async (role) => {
-  const other = await memberOf(server, { role });
-  expect(await other.read('/customers')).not.toContain('Audit log');
-  for (const path of ['/audit-log', '/audit-log.csv']) {
-    expect((await other.get(path)).status).toBe(403);
-  }
-});
+test.each(['support', 'read_only'] as const)(
+  'the audit log page is 404 for the role %s',
+  async (role) => {
+    const other = await memberOf(server, { role });
+    expect(await other.read('/customers')).not.toContain('Audit log');
+    for (const path of ['/audit-log', '/audit-log.csv']) {
+      expect((await other.get(path)).status).toBe(403);
+    }
+  },
+);
 
-test("another organisation's is not found", async () => {
+test('the audit log page of another organisation is 404', async () => {
   const path = `/dashboard/${server.other.id}/test/audit-log`;
   expect((await member.tab.get(path)).status).toBe(404);
 });

@@ -34,7 +34,7 @@ async function seated(javaScriptEnabled: boolean): Promise<Seat> {
 }
 
 test.each([true, false])(
-  'a logo is uploaded, seen and removed; JavaScript: %p',
+  'the dashboard uploads, shows and removes a logo; JavaScript: %p',
   async (hasScript) => {
     const seat = await seated(hasScript);
     const { page } = seat;
@@ -69,7 +69,7 @@ test.each([
   [true, 8_000_000],
   [false, 8_000_000],
 ])(
-  'a file that is too large is told of on the page; JavaScript: %p, %d bytes',
+  'the dashboard says on the page that a logo is too large; JavaScript: %p, %d bytes',
   async (hasScript, bytes) => {
     const seat = await seated(hasScript);
     const { page } = seat;
@@ -86,7 +86,7 @@ test.each([
   },
 );
 
-test('without JavaScript the preview shows what is saved', async () => {
+test('without JavaScript the branding preview shows what is saved', async () => {
   const body = { branding: { color: '#5b2a86', support_email: 'help@acme.example' } };
   await shop.server.call('PATCH', '/organization', { body });
   const seat = await seated(false);

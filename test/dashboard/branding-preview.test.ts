@@ -30,7 +30,7 @@ const fillOf = ({ page }: Seat, button: string) =>
   );
 const SAMPLE = '#brand-preview .button.wide';
 
-test('the preview follows the colour that is typed, and goes back with it', async () => {
+test('the branding preview follows the typed colour, and goes back with it', async () => {
   const body = { branding: { color: '#5b2a86' } };
   await shop.server.call('PATCH', '/organization', { body });
   const seat = await openSeat(browser);

@@ -45,7 +45,7 @@ async function sendRaw(
   });
 }
 
-test('an image is uploaded, shown, replaced and removed, and the audit log has who did it', async () => {
+test('a logo is uploaded, shown, replaced and removed in the dashboard, and logged with its member', async () => {
   expect(await member.read('/settings/branding')).toContain('There is none');
   expect(await member.read(LOGO)).toContain('enctype="multipart/form-data"');
   for (const [bytes, type] of [
@@ -100,7 +100,7 @@ const REFUSED: readonly (readonly [what: string, file: File, says: string])[] = 
   ['an empty file',          fileOf(''), 'is required: choose a file'],
 ];
 test.each(REFUSED)(
-  '%s is refused in a sentence, and nothing changes',
+  'the dashboard refuses the logo %s in a sentence, and nothing changes',
   async (_what, file, says) => {
     await member.upload(LOGO, fileOf(png(9, 9)));
     const before = await named();
@@ -114,7 +114,7 @@ test.each(REFUSED)(
 );
 
 test.each([64 * KIB + 1, 79 * KIB, 90 * KIB, 4 * KIB * KIB])(
-  '%d bytes are too many',
+  'a logo of %d bytes is too large',
   async (bytes) => {
     const before = await named();
     const reply = await member.upload(LOGO, fileOf(pngOfBytes(bytes)));
@@ -141,7 +141,7 @@ function endless() {
   return { body, taken: () => taken };
 }
 
-test('a body that does not say its length is let pass up to a bound', async () => {
+test('an upload of a logo without a Content-Length is read up to a bound', async () => {
   const long = new Blob([new Uint8Array(KIB * KIB)]).stream();
   const reply = await sendRaw(long, 'multipart/form-data; boundary=x');
   expect([reply.status, await reply.text()]).toEqual([
@@ -169,7 +169,7 @@ const BROKEN: readonly (readonly [what: string, body: string, type: string])[] =
   ['a NUL in a field',      `${part('_token', 'a\0b')}--x--\r\n`, 'multipart/form-data; boundary=x'],
   ['a boundary of 70 KiB',  'x',                                  `multipart/form-data; boundary=${'b'.repeat(8000)}`],
 ];
-test.each(BROKEN)('%s is refused', async (_what, body, type) => {
+test.each(BROKEN)('an upload of a logo is refused: %s', async (_what, body, type) => {
   const before = await named();
   const reply = await sendRaw(body, type);
   expect([reply.status, reply.headers.get('content-type')]).toEqual([
@@ -180,7 +180,7 @@ test.each(BROKEN)('%s is refused', async (_what, body, type) => {
   expect(await named()).toEqual(before);
 });
 
-test('many parts, and a second file of the same name, are one upload at most', async () => {
+test('an upload of many parts, or two files of one name, is one logo at most', async () => {
   const form = new FormData();
   const page = await member.read(LOGO);
   const token = /name="_token" value="([\w-]+)"/.exec(page)?.[1] ?? '';
@@ -193,7 +193,7 @@ test('many parts, and a second file of the same name, are one upload at most', a
   expect(await named()).toMatchObject({ width: 5, height: 6 });
 });
 
-test('without the token of the session, or of another one, nothing is taken', async () => {
+test('an upload without the form token of its session is refused', async () => {
   const before = await named();
   const other = await memberOf(server);
   const foreign = /name="_token" value="([\w-]+)"/.exec(await other.read(LOGO))?.[1] ?? '';
@@ -213,7 +213,7 @@ test('without the token of the session, or of another one, nothing is taken', as
   expect(await named()).toEqual(before);
 });
 
-test('no other page takes a file, and of a stranger none is read', async () => {
+test("no other page takes an upload, and a stranger's is not read", async () => {
   const form = new FormData();
   form.append('data', fileOf(png(2, 2)));
   expect((await sendRaw(form, null, '/settings/branding')).status).toBe(415);
@@ -225,7 +225,7 @@ test('no other page takes a file, and of a stranger none is read', async () => {
   expect(taken()).toBeLessThan(8 * KIB * KIB);
 });
 
-test('a role that changes no settings is refused, however large the file is', async () => {
+test('an upload by a role that changes no settings is refused, however large', async () => {
   const support = await memberOf(server, { role: 'support' });
   expect((await support.get(LOGO)).status).toBe(403);
   const token = /name="_token" value="([\w-]+)"/.exec(await support.read('/settings'))?.[1] ?? '';
@@ -240,13 +240,13 @@ test('a role that changes no settings is refused, however large the file is', as
   expect(await named()).toEqual(before);
 });
 
-test('the logo is of one mode', async () => {
+test('a logo uploaded in the dashboard is of one mode', async () => {
   await member.upload(LOGO, fileOf(png(9, 9)));
   const live = await memberOf(server, { mode: 'live' });
   expect(await live.read('/settings/branding')).toContain('There is none');
 });
 
-test('the preview has what is saved, or the colour of the address, and nothing that is none', async () => {
+test('the branding preview has the saved settings, or the valid colour of its address', async () => {
   await member.act('/settings/branding', {
     'branding.color': '#5B2A86',
     'branding.support_email': 'help@acme.example',

@@ -44,7 +44,7 @@ const keyNames = async () =>
     (key: { name: string }) => key.name,
   );
 
-test('a link signs in, and the cookie is for this host, over TLS, and no script', async () => {
+test('a sign-in by link sets a cookie for this host, over TLS, and for no script', async () => {
   await signIn(seat, server);
   expect(seat.page.url()).toBe(base);
   expect(await cookie()).toMatchObject({
@@ -59,7 +59,7 @@ test('a link signs in, and the cookie is for this host, over TLS, and no script'
   expect(seat.complaints).toEqual([]);
 });
 
-test('without JavaScript all of it works: signing in, a form, its refusal, signing out', async () => {
+test('the dashboard works without JavaScript: sign-in, a form, its refusal, sign-out', async () => {
   seat = await openSeat(browser, { javaScriptEnabled: false });
   const { page } = seat;
   await signIn(seat, server);
@@ -77,7 +77,7 @@ test('without JavaScript all of it works: signing in, a form, its refusal, signi
   expect(new URL(page.url()).pathname).toBe('/dashboard/sign-in');
 });
 
-test('after signing out nothing is shown, by the way back neither, and the session is no more', async () => {
+test('a sign-out shows nothing more, by the back button neither, and ends the session', async () => {
   await signIn(seat, server);
   const { page } = seat;
   await page.goto(`${base}/keys`);
@@ -94,7 +94,7 @@ test('after signing out nothing is shown, by the way back neither, and the sessi
   expect(again.status).toBe(303);
 });
 
-test('the keyboard alone makes a key', async () => {
+test('the dashboard makes a key by keyboard alone', async () => {
   await signIn(seat, server);
   const { page } = seat;
   const focused = () =>
@@ -131,7 +131,7 @@ test('the keyboard alone makes a key', async () => {
   expect(seat.complaints).toEqual([]);
 });
 
-test('what was refused takes the focus', async () => {
+test('a refused dashboard form has the focus on its error', async () => {
   await signIn(seat, server);
   const { page } = seat;
   await page.goto(`${base}/settings/organization`);
@@ -142,7 +142,7 @@ test('what was refused takes the focus', async () => {
   expect(await page.getByLabel('Time zone').getAttribute('aria-invalid')).toBe('true');
 });
 
-test('no other site can frame it', async () => {
+test('no other site can frame the dashboard', async () => {
   await signIn(seat, server);
   const { page } = seat;
   // The same site, another origin: the cookie would be sent.
@@ -162,7 +162,7 @@ test.each([
     'another origin of this site, which gets the cookie along',
     () => `http://127.0.0.1:${evil.port}/`,
   ],
-])('a form of %s does nothing, even with the token', async (_, url) => {
+])('a dashboard form of %s does nothing, even with the token', async (_, url) => {
   await signIn(seat, server);
   const { page } = seat;
   await page.goto(`${base}/keys/new`);
@@ -176,7 +176,7 @@ test.each([
   expect(await keyNames()).not.toContain('Stolen');
 });
 
-test('a form without its token, or with the one of another session, does nothing', async () => {
+test("a dashboard form without its token, or with another session's, does nothing", async () => {
   await signIn(seat, server);
   const other = await openSeat(browser);
   await signIn(other, server);
@@ -196,7 +196,7 @@ test('a form without its token, or with the one of another session, does nothing
   expect(await keyNames()).not.toContain('Forged');
 });
 
-test('test and live are told apart in words, in the address and in the title', async () => {
+test('the dashboard tells test and live apart in words, address and title', async () => {
   await signIn(seat, server);
   const { page } = seat;
   await page.goto(`${base}/customers`);

@@ -55,7 +55,7 @@ test('in a browser a link signs in, the cookie is for no script, and a refusal t
   await browser.close();
 });
 
-test('a cookie that was planted before is not the one afterwards, and opens nothing', async () => {
+test('a planted session cookie is replaced by the sign-in, and opens nothing', async () => {
   const planted = 'a'.repeat(43);
   const tab = new Tab(server, planted);
   await tab.post(await aLink(server, (await aMember(server)).id));
@@ -65,7 +65,7 @@ test('a cookie that was planted before is not the one afterwards, and opens noth
   expect((await new Tab(server, planted).get(path)).status).toBe(303);
 });
 
-test('after signing out nothing is shown, no page was kept, and the session is no more', async () => {
+test('after a sign-out nothing is shown, no page was cached, and the session has ended', async () => {
   const member = await memberOf(server);
   const page = await member.get('/keys');
   expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -80,7 +80,7 @@ test('after signing out nothing is shown, no page was kept, and the session is n
   expect((await held.get(`${member.base}/keys`)).status).toBe(303);
 });
 
-test('no page lets another site frame it', async () => {
+test('no page of the dashboard lets another site frame it', async () => {
   const member = await memberOf(server);
   for (const { path } of DASHBOARD_PAGES) {
     if (path.includes(':') || path.endsWith('.csv')) continue;
@@ -91,7 +91,7 @@ test('no page lets another site frame it', async () => {
 });
 
 test.each(['cross-site', 'same-site'])(
-  'a form of another page does nothing, even with the token: %s',
+  'a dashboard form of another site does nothing, even with the token: %s',
   async (site) => {
     const { tab } = await memberOf(server);
     const token = tokenIn((await tab.get(new URL(`${base}/keys/new`).pathname)).text);
@@ -114,7 +114,7 @@ test.each(['cross-site', 'same-site'])(
   },
 );
 
-test('a form without its token, or with the one of another session, does nothing', async () => {
+test("a dashboard form without its token, or with another session's, does nothing", async () => {
   const member = await memberOf(server);
   const other = await memberOf(server);
   const foreign = tokenIn(await other.read('/keys/new'));
@@ -133,7 +133,7 @@ test('a form without its token, or with the one of another session, does nothing
   expect(await keyNames()).not.toContain('Forged');
 });
 
-test('test and live are told apart in words, in the address and in the title', async () => {
+test('the dashboard tells test and live apart in words, address and title', async () => {
   const trial = await (await memberOf(server)).read('/customers');
   expect(trial).toContain('Test mode');
   expect(trial).toMatch(/\(test\)<\/title>/);

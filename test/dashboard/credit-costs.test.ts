@@ -31,7 +31,7 @@ const read = async (slug: string) => (await server.call('GET', `/meters/${slug}`
 const textOf = async (path: string): Promise<string> =>
   (await owner.get(base + path)).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-test('of a new meter, then changed: what stands in the form stays', async () => {
+test("the dashboard makes a meter's credit costs, then changes them: the form keeps them", async () => {
   await submit('/meters/new', {
     slug: 'credits',
     aggregation: 'sum',
@@ -67,7 +67,7 @@ test('of a new meter, then changed: what stands in the form stays', async () => 
   expect((await read('credits')).credit_costs).toEqual([]);
 });
 
-test('a refusal stands beside its field', async () => {
+test("the dashboard's credit cost form shows an error beside its field", async () => {
   const { json } = await server.call('POST', '/meters', { body: { slug: 'spare' } });
   const { id } = json;
   const { status, text } = await submit(`/meters/${id}/edit`, {
@@ -78,7 +78,7 @@ test('a refusal stands beside its field', async () => {
   expect(text).toContain('id="f-credit_costs.0.cost-error"');
 });
 
-test('a meter that does not sum has no such fields', async () => {
+test('the dashboard has no credit cost fields for a meter that does not sum', async () => {
   const { json } = await server.call('POST', '/meters', {
     body: { slug: 'peak', aggregation: 'max' },
   });
@@ -87,7 +87,7 @@ test('a meter that does not sum has no such fields', async () => {
   expect((await read('peak')).name).toBe('Peak');
 });
 
-test('on the page of a customer: what a pool pays for', async () => {
+test("the dashboard's customer page shows what a credit pool pays for", async () => {
   await server.call('POST', '/meters', { body: { slug: 'minutes', scale: 0 } });
   const costs = [{ feature_key: 'minutes', cost: '2' }];
   await server.call('POST', '/meters', { body: { slug: 'coins', credit_costs: costs } });

@@ -50,13 +50,13 @@ const textOf = (page: string) =>
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ');
 
-test('a customer who used and was denied nothing', async () => {
+test('the usage page of a customer who used nothing and was denied nothing is empty', async () => {
   const text = textOf(await member.read(`/customers/${await aCustomer()}`));
   expect(text).toContain('It has no feature that is counted.');
   expect(text).toContain('It was denied nothing lately.');
 });
 
-test('a chart by day, and by hour, of what was acknowledged', async () => {
+test('the usage page of a customer charts acknowledged usage by day and by hour', async () => {
   const customer = await aCustomer();
   await track(customer, 'a-calls', { value: 1234.5 });
   const page = await member.read(`/customers/${customer}`);
@@ -72,7 +72,7 @@ test('a chart by day, and by hour, of what was acknowledged', async () => {
   expect(hours.at(-1)).toMatch(/^\d+ \w+,? \d\d:00: 1,235$/);
 });
 
-test('a day begins where it does in the zone of the organization', async () => {
+test('a day of the usage page begins in the zone of the organization', async () => {
   const customer = await aCustomer();
   const zone = 'Pacific/Kiritimati';
   const patch = { body: { timezone: zone } };
@@ -83,7 +83,7 @@ test('a day begins where it does in the zone of the organization', async () => {
   expect(days.at(-1)).toBe(`${today.format(new Date())}: 1`);
 });
 
-test('a few charts at a time; what has no bins says so, what is only given has none', async () => {
+test('the usage page charts a few features; those without bins say so, unused grants have none', async () => {
   const customer = await aCustomer();
   const features = ['a-calls', 'b-calls', 'c-calls', 'd-calls', 'y-jobs'];
   for (const feature of features) await track(customer, feature);
@@ -103,7 +103,7 @@ test('a few charts at a time; what has no bins says so, what is only given has n
   }
 });
 
-test('while usage of before is added up, the rest of the page is there', async () => {
+test("while old usage is being added up the rest of the customer's page is shown", async () => {
   const customer = await aCustomer();
   await track(customer, 'a-calls');
   await track(customer, 'b-calls');
@@ -121,7 +121,7 @@ test('while usage of before is added up, the rest of the page is there', async (
   }
 });
 
-test('its denials, newest first, each with its explanation, whatever was recorded since', async () => {
+test("the customer's page lists denials newest first, with explanations, whatever was recorded since", async () => {
   const customer = await aCustomer();
   for (const value of [7, 8]) {
     const body = { customer_id: customer, feature_key: 'a-calls', value };

@@ -118,7 +118,7 @@ const NONE: CustomerFacts = {
 const wordsOf = ({ text }: Html): string =>
   text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-test('a customer who has nothing', () => {
+test('the dashboard page of a customer who has nothing is empty', () => {
   const words = wordsOf(customerPage(placeAt(), NONE));
   for (const said of [
     'A customer',
@@ -141,17 +141,20 @@ const PAYERS: [string, LiveGrant[], string][] = [
   ['whatever is unlimited',             [grant({ amount: null, remaining: null, unlimited: true })],         'Top-up'],
 ];
 
-test.each(PAYERS)('who pays for the next use: %s', (_what, grants, expected) => {
-  const words = wordsOf(
-    customerPage(placeAt(), {
-      ...NONE,
-      features: [{ balance: balance(), grants, alerts: [], pool: null }],
-    }),
-  );
-  expect(words).toContain(`The next use is paid by ${expected}`);
-});
+test.each(PAYERS)(
+  "the customer's page says who pays for the next use: %s",
+  (_what, grants, expected) => {
+    const words = wordsOf(
+      customerPage(placeAt(), {
+        ...NONE,
+        features: [{ balance: balance(), grants, alerts: [], pool: null }],
+      }),
+    );
+    expect(words).toContain(`The next use is paid by ${expected}`);
+  },
+);
 
-test('what comes, in order of time', () => {
+test("the customer's page lists what comes next in order of time", () => {
   const grants = [
     grant({ source: 'manual', resetInterval: 'month', renewsAt: '2026-02-03T00:00:00.000Z' }),
     grant({ status: 'scheduled', effectiveAt: '2026-02-02T00:00:00.000Z', amount: 5 }),
@@ -170,7 +173,7 @@ test('what comes, in order of time', () => {
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
-test('who may only read sees no action', () => {
+test("the customer's page shows no action to a member who may only read", () => {
   const facts = {
     ...NONE,
     customer,
@@ -190,7 +193,7 @@ test('who may only read sees no action', () => {
   ).not.toContain('/customers/new');
 });
 
-test('a grant of a plan is not taken back by hand', () => {
+test("the customer's page does not offer to void a plan's grant by hand", () => {
   const grants = [grant({ source: 'subscription', subscriptionId: 'sub' })];
   const facts = {
     ...NONE,
@@ -200,7 +203,7 @@ test('a grant of a plan is not taken back by hand', () => {
   expect(customerPage(placeAt(), facts).text).not.toContain('/void');
 });
 
-test('hostile names are text on each page', () => {
+test('hostile names are escaped on each page of a customer', () => {
   const place = placeAt({ query: new URLSearchParams({ search: HOSTILE, feature_key: HOSTILE }) });
   const meters = [{ slug: HOSTILE, name: HOSTILE }] as unknown as Parameters<typeof grantForm>[2];
   const subscription = {

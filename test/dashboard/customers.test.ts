@@ -42,7 +42,7 @@ async function submit(tab: Tab, path: string, fields: Record<string, string>, ti
 
 const GRANT = { amount: '12.5', priority: '100', reason: 'sorry' };
 
-test('home: what to do first, and then the numbers of the day', async () => {
+test("the dashboard's home shows what to do first, and then the numbers of the day", async () => {
   const first = await owner.get(base);
   expect([first.status, first.text]).toEqual([200, expect.stringContaining('Begin here')]);
   const slug = await aMeter();
@@ -55,7 +55,7 @@ test('home: what to do first, and then the numbers of the day', async () => {
   expect(text).toContain(': 41</title>');
 });
 
-test('a customer is found by the beginning of an address, and by both ids', async () => {
+test('the dashboard finds a customer by the beginning of an address, and by both ids', async () => {
   const id = await aCustomer({
     email: 'Grace@navy.example',
     external_customer_id: 'g-1',
@@ -80,7 +80,7 @@ test('a customer is found by the beginning of an address, and by both ids', asyn
   }
 });
 
-test('a customer is made once, however often the form is sent, and changed', async () => {
+test('the dashboard makes a customer once, however often the form is sent, and changes it', async () => {
   const reply = await submit(
     owner,
     '/customers/new',
@@ -103,7 +103,7 @@ test('a customer is made once, however often the form is sent, and changed', asy
   expect(page.text).not.toContain('<script>alert');
 });
 
-test('a refused form shows what was typed, and what is wrong with it', async () => {
+test('a refused customer form shows what was typed, and what is wrong with it', async () => {
   const id = await aCustomer();
   const reply = await submit(owner, `/customers/${id}/edit`, {
     email: 'not an address',
@@ -123,7 +123,7 @@ test('a refused form shows what was typed, and what is wrong with it', async () 
   expect(again.text).toContain('value="not an address"');
 });
 
-test('a grant with its reason, once; it is taken back; the balance is explained', async () => {
+test('the dashboard gives a grant with its reason once, voids it, and explains the balance', async () => {
   const [id, slug] = [await aCustomer(), await aMeter()];
   const fields = { feature_key: slug, ...GRANT };
   expect((await submit(owner, `/customers/${id}/grant`, fields, 3)).status).toBe(303);
@@ -137,7 +137,7 @@ test('a grant with its reason, once; it is taken back; the balance is explained'
   expect((await get(`/customers/${id}/grants`)).json.data).toEqual([]);
 });
 
-test('a correction is an event of its own with its reason, once', async () => {
+test('the dashboard records a correction as an event of its own with its reason, once', async () => {
   const [customer_id, feature_key] = [await aCustomer(), await aMeter()];
   await make(`/customers/${customer_id}/grants`, { feature_key, amount: 10 });
   await server.call('POST', '/track', { body: { feature_key, customer_id, value: 8 } });
@@ -156,7 +156,7 @@ test('a correction is an event of its own with its reason, once', async () => {
   expect([without.status, without.text]).toEqual([400, expect.stringContaining('is required')]);
 });
 
-test('a spend cap is set and removed; a portal link is shown once', async () => {
+test('the dashboard sets and removes a spend cap, and shows a portal link once', async () => {
   const id = await aCustomer();
   await submit(owner, `/customers/${id}/spend-cap`, { amount: '50.00', currency: 'USD' });
   expect((await owner.get(`${base}/customers/${id}`)).text).toContain('$50.00');
@@ -169,7 +169,7 @@ test('a spend cap is set and removed; a portal link is shown once', async () => 
   expect((await owner.get(`${base}/customers/${id}/portal-link`)).text).not.toContain(url);
 });
 
-test('tags and fields are added and removed', async () => {
+test('the dashboard adds and removes tags and custom fields', async () => {
   const id = await aCustomer();
   const path = `/customers/${id}/labels`;
   await submit(owner, path, { action: 'add_tag', tag: HOSTILE });
@@ -189,7 +189,7 @@ test('tags and fields are added and removed', async () => {
 const ACTIONS = ['edit', 'grant', 'correct', 'spend-cap', 'portal-link', 'labels', 'grants/x/void'];
 ACTIONS.push('alert');
 
-test('who may only read sees no form, and is refused one', async () => {
+test('a member who may only read sees no customer form, and is refused one', async () => {
   const id = await aCustomer();
   const page = await reader.get(`${base}/customers/${id}`);
   expect(page.status).toBe(200);
@@ -204,7 +204,7 @@ test('who may only read sees no form, and is refused one', async () => {
   }
 });
 
-test("another organisation's customer is not there, on any page", async () => {
+test("another organisation's customer is 404 on every page of the dashboard", async () => {
   const foreign = (await make('/customers', { email: 'far@example.com' }, server.other.testKey)).id;
   const live = (await make('/customers', {}, server.organisation.liveKey)).id;
   for (const id of [foreign, live, 'nobody']) {

@@ -8,22 +8,22 @@ const TIMES: [zone: string, local: string, iso: string][] = [
   ['America/New_York', '2026-07-01T23:00:00', '2026-07-02T03:00:00Z'],
 ];
 
-test.each(TIMES)('%s %s', (zone, local, iso) => {
+test.each(TIMES)('the local time %s is %s', (zone, local, iso) => {
   expect(instantOf(local, zone)).toBe(iso);
   expect(localTime(iso, zone)).toBe(local);
 });
 
-test('a browser may leave out the seconds, and sends the day alone where that is asked for', () => {
+test('a local time may lack its seconds, and be a day alone where that is asked for', () => {
   expect(instantOf('2026-11-21T09:30', 'UTC')).toBe('2026-11-21T09:30:00Z');
   expect(instantOf('2026-11-21', 'Asia/Tokyo')).toBe('2026-11-20T15:00:00Z');
 });
 
-test('an hour that the clock skips is the one after it', () => {
+test('a local time in an hour that the clock skips is one hour later', () => {
   expect(instantOf('2026-03-29T02:30:00', 'Europe/Berlin')).toBe('2026-03-29T01:30:00Z');
 });
 
 test.each(['', 'soon', '2026-02-30T00:00:00', '2026-01-01T25:00'])(
-  '%p is left as it is',
+  'the local time %p is left as it is',
   (text) => {
     expect(instantOf(text, 'UTC')).toBe(text);
   },

@@ -33,7 +33,7 @@ async function force(member: Member, path: string, fields: Record<string, string
   return member.tab.post(member.base + path, { ...fields, _key: ids.next() });
 }
 
-test('an owner changes and removes a member', async () => {
+test('an owner changes and removes a member in the dashboard', async () => {
   const { memberId, email } = await aMember(server, 'support');
   expect(await owner.read(AT)).toContain(email);
   await owner.act(`${AT}/${memberId}`, { role: 'admin' });
@@ -43,7 +43,7 @@ test('an owner changes and removes a member', async () => {
   expect(await roleOf(memberId)).toBeUndefined();
 });
 
-test('an admin makes no owner, and changes none', async () => {
+test('an admin makes no owner in the dashboard, and changes none', async () => {
   const { memberId } = await aMember(server, 'support');
   const { memberId: ofOwner } = await aMember(server, 'owner');
   for (const [path, fields] of [
@@ -63,7 +63,7 @@ test('an admin makes no owner, and changes none', async () => {
 });
 
 test.each(['support', 'read_only'] as const)(
-  '%s sees the members and changes nothing',
+  '%s sees the members in the dashboard and changes nothing',
   async (role) => {
     const member = await memberOf(server, { role });
     const { memberId } = await aMember(server, 'support');
@@ -82,7 +82,7 @@ test.each(['support', 'read_only'] as const)(
   },
 );
 
-test("another organisation's members are not there", async () => {
+test('members of another organisation are 404 in the dashboard', async () => {
   const { memberId } = await aMember(server, 'support', { organisationId: server.other.id });
   for (const path of [`${AT}/${memberId}`, `${AT}/${memberId}/remove`]) {
     expect((await owner.get(path)).status).toBe(404);
@@ -91,7 +91,7 @@ test("another organisation's members are not there", async () => {
   expect(await roleOf(memberId)).toBe('support');
 });
 
-test('the last owner stays, and the page says why', async () => {
+test('the last owner cannot be removed in the dashboard, and the page says why', async () => {
   const last = await memberOf(server, { role: 'owner', organisationId: server.other.id });
   await enrolled(last.tab);
   const [row] = await server.sql<{ id: string }[]>`
@@ -102,7 +102,7 @@ test('the last owner stays, and the page says why', async () => {
   expect(await roleOf(row!.id)).toBe('owner');
 });
 
-test('without a mail server an invitation says how a new user comes in, and is withdrawn', async () => {
+test('without a mail server an invitation says how a new user signs in, and can be withdrawn', async () => {
   const email = 'new.member@example.com';
   const page = await owner.act('/settings/invitations/new', { email, role: 'support' });
   expect(page.text).toContain(`user create --org ${server.organisation.id} --email ${email}`);
@@ -116,13 +116,13 @@ test('without a mail server an invitation says how a new user comes in, and is w
   expect((await owner.get(path.replace(/[\w-]{36}/, ids.next()))).status).toBe(404);
 });
 
-test('what is wrong with an invitation is said, with what was typed', async () => {
+test('a refused invitation form says what is wrong, with what was typed', async () => {
   const refused = await owner.send('/settings/invitations/new', { email: 'a@b', role: 'support' });
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('value="a@b"')]);
 });
 
 test.each(['test', 'live'] as const)(
-  'in %s mode who may come in is decided after a code',
+  'in %s mode members are changed after a second factor code alone',
   async (mode) => {
     const { memberId } = await aMember(server, 'support');
     const member = await memberOf(server, { role: 'owner', mode });
@@ -153,7 +153,7 @@ test.each(['test', 'live'] as const)(
   },
 );
 
-test('security is changed after a code alone, in test mode too', async () => {
+test('security settings are changed after a second factor code alone, in test mode too', async () => {
   const member = await memberOf(server, { role: 'owner' });
   const asked = { refund_step_up_amount: '20' };
   const first = await member.send('/settings/security', asked);

@@ -17,7 +17,7 @@ import { placeAt } from './place.ts';
 
 const HOSTILE = `"><script>alert(1)</script>'&`;
 
-test('hostile texts are text, wherever they stand', () => {
+test("the dashboard's parts escape hostile texts, wherever they are", () => {
   const place = placeAt({
     organisation: { id: 'o', name: HOSTILE },
     user: { email: HOSTILE, name: HOSTILE, role: 'owner' },
@@ -58,7 +58,7 @@ test('hostile texts are text, wherever they stand', () => {
   expect(page.text).not.toContain(HOSTILE);
 });
 
-test('what was typed into a refused form is there again, with what was wrong beside it', () => {
+test('a refused form shows what was typed, with the error beside it', () => {
   const place = placeAt({
     typed: new URLSearchParams({ amount: '12.x' }),
     fault: {
@@ -90,9 +90,11 @@ const SHOWN: [string, string][] = [
   [quantity(null),                'unlimited'],
 ];
 
-test.each(SHOWN)('%s', (shown, expected) => expect(shown).toBe(expected));
+test.each(SHOWN)('a part of the dashboard shows %s', (shown, expected) =>
+  expect(shown).toBe(expected),
+);
 
-test('an instant stands in the zone of the organisation', () => {
+test('the dashboard shows a time in the zone of the organisation', () => {
   const iso = '2026-03-28T23:30:00.000Z';
   const place = { zone: 'Europe/Berlin' };
   expect(instant(place, iso)?.text).toContain('29 Mar 2026, 00:30:00');

@@ -6,13 +6,13 @@ import { HOSTILE, paymentOf, refundOf } from './samples.ts';
 
 const READER = placeAt({ may: (operation) => /^(?:get|list)/.test(operation) });
 
-test('a list without a payment says so', () => {
+test("the dashboard's payment list says where it is empty", () => {
   expect(paymentsPage(placeAt(), { data: [], hasMore: false }).text).toContain(
     'No payment is like that.',
   );
 });
 
-test('what a merchant or a buyer wrote is text', () => {
+test('the dashboard escapes what a merchant or a buyer wrote on payments', () => {
   const payment = paymentOf({
     customerEmail: HOSTILE,
     clientReferenceId: HOSTILE,
@@ -30,7 +30,7 @@ test('what a merchant or a buyer wrote is text', () => {
   for (const { text } of pages) expect(text).not.toContain('<script>');
 });
 
-test('a payment says what was given back, what is being given back and what is left', () => {
+test("the dashboard's payment page says what is refunded, being refunded and left", () => {
   const payment = paymentOf({
     amountRefunded: '2.00',
     amountRefundPending: '5.00',
@@ -47,13 +47,16 @@ const OFFERED: [string, ReturnType<typeof placeAt>, string, boolean][] = [
   ['to nobody who only reads', READER, '12.50', false],
 ];
 
-test.each(OFFERED)('a refund is offered %s', (_name, place, refundableAmount, isOffered) => {
-  const payment = paymentOf({ refundableAmount });
-  const { text } = paymentPage(place, { payment, refunds: [] });
-  expect(text.includes('/payments/payment-1/refund')).toBe(isOffered);
-});
+test.each(OFFERED)(
+  "the dashboard's payment page offers a refund %s",
+  (_name, place, refundableAmount, isOffered) => {
+    const payment = paymentOf({ refundableAmount });
+    const { text } = paymentPage(place, { payment, refunds: [] });
+    expect(text.includes('/payments/payment-1/refund')).toBe(isOffered);
+  },
+);
 
-test('where nothing is left the page has no form', () => {
+test("the dashboard's payment page has no refund form where nothing is left", () => {
   const { text } = refundPage(placeAt(), paymentOf({ refundableAmount: '0.00' }));
   expect(text).not.toContain('<form');
 });

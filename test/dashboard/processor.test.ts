@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => bank.stop());
 
-test('an owner connects one, replaces its key and disconnects it; the key is nowhere', async () => {
+test('an owner connects a processor, replaces its key and disconnects it; the key is nowhere', async () => {
   const member = await memberOf(bank.server);
   const { testKey, id } = bank.fake.newAccount();
   const path = '/settings/processor';

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('what a member has refunded in the last hour counts, and no other', async () => {
+test("a member's refunds of the last hour count to the limit, and no others", async () => {
   const { sql, organisation } = server;
   const user = await aMember(server, 'support');
   const tab = await signedIn(server, user);

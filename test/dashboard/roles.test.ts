@@ -123,13 +123,13 @@ afterAll(() => shop.close());
 
 const isAmong = (letters: string, role: Role): boolean => letters.includes(role[0]!);
 
-test('each page and action of the dashboard has a row', () => {
+test('each page and action of the dashboard has a row in the table of roles', () => {
   const pages = DASHBOARD_PAGES.map(({ path, act }) => [path, act !== undefined] as const);
   const rows = TABLE.map(([path, , acts]) => [path, acts !== undefined] as const);
   expect(rows.map(String).sort()).toEqual(pages.map(String).sort());
 });
 
-test.each(ROLES)('%s sees its pages, and no other', async (role) => {
+test.each(ROLES)('%s sees its pages of the dashboard, and no other', async (role) => {
   for (const [path, sees] of TABLE) {
     const { status } = await members.get(role)!.get(book.addressOf(path));
     // What is not there to be seen may be a 404.
@@ -139,7 +139,7 @@ test.each(ROLES)('%s sees its pages, and no other', async (role) => {
   }
 });
 
-test.each(ROLES)('%s is refused what is not its own to do', async (role) => {
+test.each(ROLES)('%s is refused dashboard actions that are not its own', async (role) => {
   const member = members.get(role)!;
   await member.get('');
   for (const [path, , acts] of TABLE) {
@@ -150,7 +150,7 @@ test.each(ROLES)('%s is refused what is not its own to do', async (role) => {
 });
 
 // A form that needs to read nothing first shows for any id: what it sends is refused.
-test('the ids of another organisation lead nowhere', async () => {
+test('ids of another organisation are 404 for every role', async () => {
   const foreign = members.get('owner')!.base;
   await strangers.get('');
   for (const [path, , acts] of TABLE) {

@@ -52,7 +52,7 @@ function filled(path: string): string {
 const isRead = (needs: readonly string[]) =>
   needs.every((name) => /^(?:get|list|print|download)/.test(name));
 
-test('who only reads sees every page that reads, and no form that acts', async () => {
+test('a member who only reads sees every page of sales, and no form that acts', async () => {
   for (const { path, needs } of SALES_PAGES) {
     const { status, text } = await reader.get(filled(path));
     expect([path, status]).toEqual([path, isRead(needs) ? 200 : 403]);
@@ -61,7 +61,7 @@ test('who only reads sees every page that reads, and no form that acts', async (
   }
 });
 
-test('who only reads may send none of the forms', async () => {
+test('a member who only reads may send none of the forms of sales', async () => {
   for (const { path, act } of SALES_PAGES) {
     if (act === undefined) continue;
     await reader.read('/products');
@@ -74,7 +74,7 @@ test('who only reads may send none of the forms', async () => {
   }
 });
 
-test("another organisation's ids are nowhere, on any page", async () => {
+test('ids of another organisation are 404 on every page of sales', async () => {
   for (const { path } of SALES_PAGES) {
     // A discount cannot be read by its id, so that page knows nothing of it.
     if (!path.includes(':id') || path === '/discounts/:id/delete') continue;
@@ -83,7 +83,7 @@ test("another organisation's ids are nowhere, on any page", async () => {
   }
 });
 
-test("another organisation's ids cannot be acted on", async () => {
+test('ids of another organisation cannot be acted on in sales', async () => {
   for (const { path, act } of SALES_PAGES) {
     if (act === undefined || !path.includes(':id')) continue;
     await stranger.read('/meters/new');
@@ -94,13 +94,13 @@ test("another organisation's ids cannot be acted on", async () => {
   expect((await server.call('GET', '/discounts')).json.data).toHaveLength(1);
 });
 
-test('each list is empty where nothing was made', async () => {
+test('each list of sales is empty where nothing was made', async () => {
   for (const { path } of SALES_PAGES) {
     if (!path.includes(':')) await stranger.read(path);
   }
 });
 
-test('in live mode a refund over the amount of the organisation needs a second factor', async () => {
+test("in live mode a refund above the organisation's amount needs a second factor", async () => {
   const body = { refund_step_up_amount: '50' };
   const owner = await memberOf(server, { mode: 'live' });
   const key = server.organisation.liveKey;

@@ -46,7 +46,7 @@ async function aSale(
   return { product, payment: data[0].id };
 }
 
-test('a plan with a usage price is made, previewed, bought by its page, and refunded', async () => {
+test('the dashboard makes a plan with a usage price, previews it, sells it by link and refunds it', async () => {
   await member.act('/meters/new', { slug: 'calls', name: 'API calls', unit: 'calls' });
   const product = await aProduct(MONTHLY);
   const at = `/products/${product}`;
@@ -113,7 +113,7 @@ test('half of a rollover is refused, not left out', async () => {
   expect((await read(`/products/${product}/entitlements`)).data).toEqual([]);
 });
 
-test('a refund that is sent twice is one', async () => {
+test('a refund form sent twice in the dashboard is one refund', async () => {
   const { payment } = await aSale({ 'prices.0.amount': '9.00', 'prices.0.currency': 'EUR' });
   const to = `/payments/${payment}/refund`;
   await member.read(to);
@@ -129,7 +129,7 @@ test('a refund that is sent twice is one', async () => {
   expect(data).toMatchObject([{ amount: '4.00', reason: 'duplicate' }]);
 });
 
-test('a refund of more than is left is refused, and shows what was typed', async () => {
+test('a refund of more than is left is refused in the dashboard, and shows what was typed', async () => {
   const { payment } = await aSale({ 'prices.0.amount': '9.00', 'prices.0.currency': 'EUR' });
   const reply = await member.send(`/payments/${payment}/refund`, { amount: '9.01' });
   expect([reply.status >= 400, faultIn(reply.text) === null]).toEqual([true, false]);
@@ -149,15 +149,18 @@ const REFUSED: [string, Record<string, string>, string][] = [
   ],
 ];
 
-test.each(REFUSED)('%s says what is wrong beside its field', async (path, fields, name) => {
-  const reply = await member.send(path, fields);
-  expect(reply.status).toBe(400);
-  expect(reply.text).toContain(`id="f-${name}-error"`);
-  expect(reply.text).not.toContain(HOSTILE);
-  expect(reply.text).not.toContain('<script>alert');
-});
+test.each(REFUSED)(
+  'the dashboard form %s shows an error beside its field',
+  async (path, fields, name) => {
+    const reply = await member.send(path, fields);
+    expect(reply.status).toBe(400);
+    expect(reply.text).toContain(`id="f-${name}-error"`);
+    expect(reply.text).not.toContain(HOSTILE);
+    expect(reply.text).not.toContain('<script>alert');
+  },
+);
 
-test('hostile names are text on every page about them', async () => {
+test('hostile names are escaped on every page of sales', async () => {
   const { product } = await aSale({ name: HOSTILE, description: HOSTILE, ...MONTHLY });
   const { data } = await read(`/subscriptions?product_id=${product}`);
   const subscription = data[0].id;
@@ -179,7 +182,7 @@ test('hostile names are text on every page about them', async () => {
   for (const path of paths) expect(await member.read(path)).not.toContain('<script>alert');
 });
 
-test('a product is changed, archived and published', async () => {
+test('the dashboard changes, archives and publishes a product', async () => {
   const product = await aProduct();
   const at = `/products/${product}`;
   expect(await member.read(at)).toContain('nobody can buy it');
@@ -200,7 +203,7 @@ test('a product is changed, archived and published', async () => {
   expect(await read(at)).toMatchObject({ status: 'active', prices: [{ status: 'archived' }] });
 });
 
-test('a price is previewed with its trial, and nothing is written', async () => {
+test('the dashboard previews a price with its trial, and writes nothing', async () => {
   const product = await aProduct();
   const typed = { amount: '40', currency: 'USD', interval: 'month', trial_days: '14' };
   const { text } = await member.send(`/products/${product}/prices/new`, {
@@ -212,7 +215,7 @@ test('a price is previewed with its trial, and nothing is written', async () => 
   expect((await read(`/products/${product}`)).prices).toEqual([]);
 });
 
-test('meters and discounts are made, changed and deleted', async () => {
+test('the dashboard makes, changes and deletes meters and discounts', async () => {
   const { text } = await member.act('/meters/new', { slug: 'seats', aggregation: 'max' });
   const meter = idAfter(text, '/meters');
   await member.act(`/meters/${meter}/edit`, { name: 'Seats', unit: 'seats', status: 'archived' });
@@ -230,7 +233,7 @@ test('meters and discounts are made, changed and deleted', async () => {
   expect((await read('/discounts')).data).toEqual([]);
 });
 
-test('each action on a subscription is offered where it is legal, and does it', async () => {
+test('the dashboard offers each action on a subscription where it is legal, and does it', async () => {
   const { product } = await aSale({ name: 'Team', ...MONTHLY });
   const { data } = await read(`/subscriptions?product_id=${product}`);
   const at = `/subscriptions/${data[0].id}`;
@@ -261,7 +264,7 @@ test('each action on a subscription is offered where it is legal, and does it', 
   expect(await member.read(at)).toContain('subscription canceled');
 });
 
-test('an invoice is drafted, issued, printed and voided', async () => {
+test('the dashboard drafts, issues, prints and voids an invoice', async () => {
   await server.call('POST', '/customers', { body: { external_customer_id: 'user-9' } });
   const made = await member.act('/invoices/new', {
     customer: 'user-9',
@@ -289,7 +292,7 @@ test('an invoice is drafted, issued, printed and voided', async () => {
   expect((await read(at)).status).toBe('void');
 });
 
-test('a checkout is expired', async () => {
+test('the dashboard expires a checkout', async () => {
   const product = await aProduct(MONTHLY);
   const reply = await member.send(`/products/${product}/buy`, { customer_email: 'c@example.com' });
   const checkout = idAfter(reply.headers.get('location') ?? '', '/checkouts');
@@ -297,7 +300,7 @@ test('a checkout is expired', async () => {
   expect(await member.read('/checkouts?status=expired')).toContain(checkout);
 });
 
-test('a filter that finds nobody, or cannot be read, leaves the list empty', async () => {
+test('a dashboard filter that matches nothing, or is invalid, leaves the list empty', async () => {
   for (const path of ['/payments', '/subscriptions', '/invoices']) {
     for (const asked of ['customer=nobody%40example.com', 'customer=nobody', 'after=x']) {
       expect(await member.read(`${path}?${asked}`)).toContain('is like that.');
@@ -305,7 +308,7 @@ test('a filter that finds nobody, or cannot be read, leaves the list empty', asy
   }
 });
 
-test('a product is found by what its name begins with and by its id, an invoice by its number', async () => {
+test('the dashboard finds a product by the beginning of its name or its id, an invoice by number', async () => {
   const { product, payment } = await aSale({ name: `${HOSTILE} Zeppelin`, ...MONTHLY });
   const other = await aProduct({ name: 'Yacht' });
   const found = (page: string) => [product, other].map((id) => page.includes(`/products/${id}"`));

@@ -16,7 +16,7 @@ const read = async (path: string) => (await server.call('GET', path)).json;
 const keyIn = (page: string) => /class="secret">[\s\S]*?<\/span\s*>([\w-]+)/.exec(page)?.[1] ?? '';
 const keys = async () => (await read('/api-keys?limit=200')).data;
 
-test('a key is made, shown once, and opens what it may', async () => {
+test('the dashboard makes an API key, shows it once, and it has its scopes', async () => {
   const { text } = await member.act('/keys/new', { name: 'Reports', scopes: 'read' });
   const key = keyIn(text);
   expect((await server.call('GET', '/organization', { key })).status).toBe(200);
@@ -33,7 +33,7 @@ test('a key is made, shown once, and opens what it may', async () => {
   expect(list).toContain(maker.label);
 });
 
-test('a key ends at a time of the zone of the organisation', async () => {
+test('an API key made in the dashboard expires at a time in the zone of the organisation', async () => {
   await server.call('PATCH', '/organization', { body: { timezone: 'Asia/Tokyo' } });
   await member.act('/keys/new', {
     name: 'Until',
@@ -48,7 +48,7 @@ test('a key ends at a time of the zone of the organisation', async () => {
   expect(past.text).toContain('value="2001-01-01T00:00"');
 });
 
-test('a key is replaced, and revoked', async () => {
+test('the dashboard rotates and revokes an API key', async () => {
   const key = keyIn((await member.act('/keys/new', { name: 'Old', scopes: 'all' })).text);
   const [{ id }] = await keys();
   const next = keyIn((await member.act(`/keys/${id}/rotate`, { overlap_seconds: '3600' })).text);
@@ -62,7 +62,7 @@ test('a key is replaced, and revoked', async () => {
   expect([again.status, faultIn(again.text)]).toEqual([409, 'this key has ended']);
 });
 
-test('in live mode a code comes first: of keys and of the processor', async () => {
+test('in live mode the dashboard asks for a code before keys and the processor', async () => {
   const live = await memberOf(server, { mode: 'live' });
   const risky = [
     ['/keys/new', { scopes: 'all' }],
@@ -85,7 +85,7 @@ test('in live mode a code comes first: of keys and of the processor', async () =
   expect(await made()).toBe(before + 1);
 });
 
-test('the organisation is changed; what is left empty is cleared', async () => {
+test('the dashboard changes the organisation; a field left empty is cleared', async () => {
   await member.act('/settings/organization', {
     name: 'Acme & <Sons>',
     timezone: 'Europe/Vienna',
@@ -108,7 +108,7 @@ test('the organisation is changed; what is left empty is cleared', async () => {
   expect(refused.text).toContain('value="austria"');
 });
 
-test('the branding is changed; a colour that is none stands there again', async () => {
+test('the dashboard changes the branding; an invalid colour is shown again', async () => {
   await member.act('/settings/branding', {
     'branding.color': '#5B2A86',
     'branding.support_email': 'help@acme.example',
@@ -127,7 +127,7 @@ test('the branding is changed; a colour that is none stands there again', async 
   expect(refused.text).toContain('value="red;}"');
 });
 
-test('the schedule of dunning is drawn and changed', async () => {
+test('the dashboard draws and changes the schedule of dunning', async () => {
   await member.act('/settings/dunning', {
     'dunning.retry_days': '2, 4,9',
     'dunning.block_after_days': '10',
@@ -157,7 +157,7 @@ test('the schedule of dunning is drawn and changed', async () => {
   }
 });
 
-test('what is no key of a processor is refused, and is not shown again', async () => {
+test('the dashboard refuses an invalid processor key, and does not show it again', async () => {
   expect(await member.read('/settings/processor')).toContain('the sandbox takes the payments');
   const reply = await member.send('/settings/processor', { secret_key: 'sk_test_<wrong>' });
   expect([reply.status, faultIn(reply.text)]).toEqual([400, expect.any(String)]);
@@ -165,7 +165,7 @@ test('what is no key of a processor is refused, and is not shown again', async (
   expect((await member.get('/settings/processor/disconnect')).status).toBe(404);
 });
 
-test('the test clock is moved, and shows what happened', async () => {
+test('the dashboard moves the test clock, and shows what happened', async () => {
   const { json: product } = await server.call('POST', '/products', {
     body: {
       name: 'Plan',
@@ -189,7 +189,7 @@ test('the test clock is moved, and shows what happened', async () => {
   ]);
 });
 
-test('live mode has no test clock', async () => {
+test('the dashboard has no test clock in live mode', async () => {
   const live = await memberOf(server, { mode: 'live' });
   expect((await live.get('/test-clock')).status).toBe(404);
   expect(await live.read('/keys')).not.toContain('/test-clock');

@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 const addressOf = (path: string): string =>
   `/dashboard/${server.organisation.id}/test${path.replaceAll(/:\w+/g, 'x')}`;
 
-test('each page leads to the sign-in, and says where it comes from', async () => {
+test('each page of the dashboard leads a stranger to the sign-in, and back afterwards', async () => {
   for (const { path } of DASHBOARD_PAGES) {
     const address = addressOf(path);
     const reply = await fetch(server.url + address, { redirect: 'manual' });
@@ -21,13 +21,13 @@ test('each page leads to the sign-in, and says where it comes from', async () =>
   }
 });
 
-test('a key opens no page', async () => {
+test('an API key opens no page of the dashboard', async () => {
   const headers = { authorization: `Bearer ${server.organisation.testKey}` };
   const reply = await fetch(server.url + addressOf(''), { headers, redirect: 'manual' });
   expect(reply.status).toBe(303);
 });
 
-test('a form of another site is refused before anything is looked at', async () => {
+test('a dashboard form of another site is refused before anything is read', async () => {
   for (const { path, act } of DASHBOARD_PAGES) {
     if (act === undefined) continue;
     const headers = {

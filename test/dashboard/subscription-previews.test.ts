@@ -38,7 +38,7 @@ function expectShown(page: string, { lines, amount_due: due }: Json): void {
   }
 }
 
-test('a dearer plan: its lines, and what is charged, before it is', async () => {
+test('the dashboard previews an upgrade: its lines, and what is charged, before it is', async () => {
   const plan = await sold();
   const dear = await market.price(plan, { ...YEAR, amount: '90.00' });
   const subscription = await market.signUp(plan);
@@ -58,7 +58,7 @@ test('a dearer plan: its lines, and what is charged, before it is', async () => 
   expect((await market.bill({ id })).total).toBe(preview.total);
 });
 
-test('a cheaper plan leaves a credit; another interval begins a new period', async () => {
+test("the dashboard previews a downgrade's credit, and another interval's new period", async () => {
   const plan = await market.plan({ ...YEAR, amount: '90.00' });
   const cheap = await market.price(plan, YEAR);
   const long = await market.price(plan, { interval: 'year', interval_count: 2, amount: '99.00' });
@@ -73,7 +73,7 @@ test('a cheaper plan leaves a credit; another interval begins a new period', asy
   expect(longer).toContain('New period');
 });
 
-test('a change that is refused says so before it is asked again, with what was typed', async () => {
+test('a refused plan change says so in its preview, with what was typed', async () => {
   const { id } = await market.signUp(await market.plan(YEAR));
   const at = `/subscriptions/${id}/change`;
   const refused = await member.send(at, { quantity: '0' });
@@ -82,7 +82,7 @@ test('a change that is refused says so before it is asked again, with what was t
   expect(refused.text).toContain('See what it would bill');
 });
 
-test('a cancellation at once: the usage that is left', async () => {
+test('the dashboard previews a cancellation at once with the usage that is left', async () => {
   const plan = await sold();
   const subscription = await market.signUp(plan);
   await market.use(subscription, plan, 50);
@@ -94,7 +94,7 @@ test('a cancellation at once: the usage that is left', async () => {
   expectShown(atOnce, preview);
 });
 
-test('a resume, in the paid period and after it; the end of a trial', async () => {
+test("the dashboard previews a resume, in the paid period and after it, and a trial's end", async () => {
   const plan = await market.plan(YEAR);
   const { id } = await market.signUp(plan);
   await market.act(id, 'pause');

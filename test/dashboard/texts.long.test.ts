@@ -31,7 +31,7 @@ async function open(seat: Seat, server: TestServer, path: string): Promise<void>
 
 const BOOKS: Readonly<Record<string, Texts>> = { hostile: HOSTILE, long: LONG };
 
-describe.each(Object.entries(BOOKS))('%s', (kind, texts) => {
+describe.each(Object.entries(BOOKS))('texts of others in the dashboard, %s', (kind, texts) => {
   let shop: Shop;
   let book: Book;
   let seat: Seat;
@@ -46,14 +46,14 @@ describe.each(Object.entries(BOOKS))('%s', (kind, texts) => {
     await shop.server.stop();
   });
 
-  test.each(SHOWN_PATHS)('"%s"', async (path) => {
+  test.each(SHOWN_PATHS)('fit the page "%s"', async (path) => {
     await open(seat, shop.server, book.addressOf(path));
     await expectOnlyText(seat.page);
     await keepPicture(seat.page, path, kind);
   });
 });
 
-describe('nothing yet', () => {
+describe('the dashboard of an organisation without data', () => {
   let server: TestServer;
   let seat: Seat;
   beforeAll(async () => {
@@ -66,10 +66,13 @@ describe('nothing yet', () => {
     await server.stop();
   });
 
-  test.each(SHOWN_PATHS.filter((path) => !path.includes(':')))('"%s"', async (path) => {
-    await open(seat, server, path);
-    await expectAccessible(seat.page);
-    expect(await violationsOf(seat.page)).toEqual([]);
-    await keepPicture(seat.page, path, 'empty');
-  });
+  test.each(SHOWN_PATHS.filter((path) => !path.includes(':')))(
+    'fits the page "%s"',
+    async (path) => {
+      await open(seat, server, path);
+      await expectAccessible(seat.page);
+      expect(await violationsOf(seat.page)).toEqual([]);
+      await keepPicture(seat.page, path, 'empty');
+    },
+  );
 });

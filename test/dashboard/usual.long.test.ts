@@ -35,7 +35,7 @@ const LOOKS = [
   { name: 'desk-dark', viewport: DESKTOP, colorScheme: 'dark', runOnly: LOOKS_ONLY },
 ] as const;
 
-test.each(SHOWN_PATHS)('"%s"', async (path) => {
+test.each(SHOWN_PATHS)('a dashboard page of usual data fits: "%s"', async (path) => {
   const { page } = seat;
   const { server } = shop;
   const base = `${server.url}/dashboard/${server.organisation.id}/test`;

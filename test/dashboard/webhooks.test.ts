@@ -23,7 +23,7 @@ async function anEndpoint(fields: Record<string, string | string[]> = {}) {
 
 const read = async (path: string) => (await server.call('GET', path)).json;
 
-test('one is made with what was typed, and its secret is shown once', async () => {
+test('the dashboard makes a webhook endpoint as typed, and shows its secret once', async () => {
   const { id, secret } = await anEndpoint({
     description: 'Orders',
     event_types: ['invoice.created', 'payment.succeeded'],
@@ -40,14 +40,14 @@ test('one is made with what was typed, and its secret is shown once', async () =
   }
 });
 
-test('none ticked is the default', async () => {
+test('a webhook endpoint form with no type ticked gets the default types', async () => {
   const { id } = await anEndpoint();
   const { event_types: types } = await read(`/webhook-endpoints/${id}`);
   expect(types).toContain('payment.succeeded');
   expect(types).not.toContain('usage.recorded');
 });
 
-test('a form that is sent twice makes one', async () => {
+test('a webhook endpoint form that is sent twice makes one', async () => {
   const before = (await read('/webhook-endpoints?limit=200')).data.length;
   await member.read('/webhooks/new');
   const [, key = ''] = /name="_key" value="([^"]+)"/.exec(member.tab.page) ?? [];
@@ -62,7 +62,7 @@ test('a form that is sent twice makes one', async () => {
   expect((await read('/webhook-endpoints?limit=200')).data).toHaveLength(before + 1);
 });
 
-test('what is refused is shown again, with what was typed and what was wrong', async () => {
+test('a refused webhook endpoint form shows what was typed and what was wrong', async () => {
   const reply = await member.send('/webhooks/new', {
     url: 'http://192.168.0.1/<b>',
     description: 'Mine',
@@ -75,7 +75,7 @@ test('what is refused is shown again, with what was typed and what was wrong', a
   expect(reply.text).toMatch(/value="tag.created"\s+checked/);
 });
 
-test('it is changed, disabled, enabled and deleted', async () => {
+test('the dashboard changes, disables, enables and deletes a webhook endpoint', async () => {
   const { id } = await anEndpoint({ event_types: '*' });
   const state = async () => read(`/webhook-endpoints/${id}`);
   await member.act(`/webhooks/${id}/change`, {
@@ -93,7 +93,7 @@ test('it is changed, disabled, enabled and deleted', async () => {
   expect((await member.get(`/webhooks/${id}`)).status).toBe(404);
 });
 
-test('its secret is replaced, and the old one signs along', async () => {
+test('the dashboard rotates a webhook secret, and the old one signs too', async () => {
   const { id, secret } = await anEndpoint();
   const { text } = await member.act(`/webhooks/${id}/rotate`);
   expect(secretIn(text)).toStartWith('whsec_');
@@ -101,7 +101,7 @@ test('its secret is replaced, and the old one signs along', async () => {
   expect(text).toContain('The old one signs too until');
 });
 
-test('a sample is sent, and its delivery shows the attempts and the request', async () => {
+test('the dashboard sends a sample, and its delivery shows the attempts and the request', async () => {
   const { id } = await anEndpoint();
   const { text } = await member.act(`/webhooks/${id}/sample`, { type: 'invoice.created' });
   expect(text).toContain('Delivery of invoice.created');
@@ -123,7 +123,7 @@ test('a sample is sent, and its delivery shows the attempts and the request', as
   expect(await member.read(`/deliveries/${delivery.id}`)).toContain('(deleted)');
 });
 
-test('deliveries are filtered by endpoint, state and type', async () => {
+test('the dashboard filters deliveries by endpoint, state and type', async () => {
   const { id } = await anEndpoint();
   for (const [status, type] of [
     ['exhausted', 'tag.created'],
@@ -146,7 +146,7 @@ test('deliveries are filtered by endpoint, state and type', async () => {
   expect(page).toContain('50.0 %');
 });
 
-test('a replay is counted first, and then sends exactly that', async () => {
+test('the dashboard counts a replay first, and then sends exactly that', async () => {
   const { id } = await anEndpoint({ event_types: ['customer.created'] });
   for (let n = 0; n < 3; n += 1) await server.call('POST', '/customers', { body: {} });
   const path = `/webhooks/${id}/replay`;
@@ -170,7 +170,7 @@ test('a replay is counted first, and then sends exactly that', async () => {
   expect(await sent()).toBe(3);
 });
 
-test('a replay of no time is refused at its field', async () => {
+test('the dashboard refuses a replay without a time at its field', async () => {
   const { id } = await anEndpoint();
   const reply = await member.send(`/webhooks/${id}/replay`, {
     since: '2026-01-02T00:00:00',
@@ -180,7 +180,7 @@ test('a replay of no time is refused at its field', async () => {
   expect(reply.text).toContain('until must be after since');
 });
 
-test('events are listed, filtered and shown as webhooks carry them', async () => {
+test('the dashboard lists, filters and shows events as webhooks carry them', async () => {
   const { json: customer } = await server.call('POST', '/customers', {
     body: { name: '<i>Ada</i>' },
   });

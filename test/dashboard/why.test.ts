@@ -46,13 +46,13 @@ const textOf = (page: string) =>
 const ask = (query: Record<string, string>) =>
   member.read(`/why?${new URLSearchParams(query).toString()}`);
 
-test('empty: it asks', async () => {
+test('the page Why without a query asks for one', async () => {
   const page = await member.read('/why');
   expect(textOf(page)).toContain('Request id, event id or key');
   expect(page).not.toContain('Denied');
 });
 
-test('by request id: the sentence first, the balance, the grants, where to go', async () => {
+test('the page Why explains a request id: the sentence first, the balance, the grants, the links', async () => {
   const customer = await denied('user-1', 'seen-in-a-log');
   const page = await ask({ search: ' seen-in-a-log ' });
   const text = textOf(page);
@@ -65,7 +65,7 @@ test('by request id: the sentence first, the balance, the grants, where to go', 
   expect(page).toContain(`href="${member.base}/customers/${customer}"`);
 });
 
-test('units that could not be reserved, and on the customer what is', async () => {
+test("the page Why explains units that could not be reserved, and the customer's page shows held ones", async () => {
   const customer = await denied('user-holds', 'before');
   const body = { feature_key: 'api-calls', external_customer_id: 'user-holds' };
   await server.call('POST', '/customers/user-holds/grants', {
@@ -87,7 +87,7 @@ test('units that could not be reserved, and on the customer what is', async () =
   expect(shown).toMatch(/Reserved\s+5\b/);
 });
 
-test('by a customer and a time, in the zone of the organization, to the minute', async () => {
+test('the page Why explains a customer and a time, in the zone of the organization, to the minute', async () => {
   await denied('user-2', 'unseen');
   const now = Temporal.Now.zonedDateTimeISO('Asia/Kolkata');
   const at = now.toPlainDateTime().toString({ smallestUnit: 'minute' });
@@ -99,7 +99,7 @@ test('by a customer and a time, in the zone of the organization, to the minute',
   expect(textOf(await ask({ customer: 'user-2' }))).toContain('Denied at');
 });
 
-test('by the id of an event, and by a key with its customer', async () => {
+test('the page Why explains the id of an event, and a key with its customer', async () => {
   const customer = await denied('user-3', 'other');
   const body = { customer_id: customer, feature_key: 'api-calls', idempotency_key: 'order-17' };
   const { json } = await server.call('POST', '/track', { body });
@@ -109,7 +109,7 @@ test('by the id of an event, and by a key with its customer', async () => {
   expect(textOf(await ask({ search: 'order-17' }))).toContain('No decision was found');
 });
 
-test('each decision beside it leads to its own explanation', async () => {
+test('the page Why links each nearby decision to its own explanation', async () => {
   await denied('user-4', 'beside');
   const now = Temporal.Now.zonedDateTimeISO('Asia/Kolkata').toPlainDateTime();
   const at = now.toString({ smallestUnit: 'second' });
@@ -118,14 +118,14 @@ test('each decision beside it leads to its own explanation', async () => {
   expect(textOf(await member.read(to.replaceAll('&amp;', '&')))).toContain('Recorded at');
 });
 
-test('an id of something else leads there', async () => {
+test('the page Why leads from the id of another object to its page', async () => {
   const customer = await make('/customers', {});
   const page = await ask({ search: customer });
   expect(textOf(page)).toContain('This is about a customer');
   expect(page).toContain(`href="${member.base}/customers/${customer}"`);
 });
 
-test('nobody, nothing, and what cannot be read', async () => {
+test('the page Why says that it found nobody, nothing, or an invalid query', async () => {
   expect(textOf(await ask({ search: 'unknown' }))).toContain('No decision was found');
   const at = '2026-11-23T14:03';
   expect(textOf(await ask({ customer: 'nobody', at }))).toContain('There is no such customer');
@@ -141,7 +141,7 @@ test('nobody, nothing, and what cannot be read', async () => {
   expect(faultIn(await ask({ search: long, customer: 'user-5' }))).toBeString();
 });
 
-test('whatever is in a name is text', async () => {
+test('the page Why escapes whatever is in a name', async () => {
   const customer = await denied(HOSTILE, 'hostile');
   const reason = { feature_key: 'api-calls', amount: 1, reason: HOSTILE };
   await make(`/customers/${customer}/grants`, reason);
@@ -159,7 +159,7 @@ test('whatever is in a name is text', async () => {
   expect(await ask({ search: 'hostile-2' })).toContain('&lt;script&gt;alert');
 });
 
-test('a member of another organization finds nothing of this one', async () => {
+test('the page Why finds nothing for a member of another organization', async () => {
   const customer = await denied('user-6', 'private');
   const stranger = await memberOf(server, { organisationId: server.other.id });
   const read = async (query: string) => textOf(await stranger.read(`/why?${query}`));

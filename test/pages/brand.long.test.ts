@@ -17,6 +17,7 @@ test.each(
   Object.entries(LOOKS).flatMap(([look, color]) =>
     LOOKED_AT.map((name) => [look, name, color] as const),
   ),
-)('%s: the %s is readable in light and in dark, and loads the logo alone', (_look, name, color) =>
-  looks.expectReadable(color, name),
+)(
+  '%s in a brand: the %s is readable in light and in dark, and loads the logo alone',
+  (_look, name, color) => looks.expectReadable(color, name),
 );

@@ -29,8 +29,8 @@ const read = (text: string) => parseColor(text)!;
 describe.each([
   ['light', LIGHT, { ink: '#1d1c1a', muted: '#625d55' }],
   ['dark', DARK, { ink: '#efede8', muted: '#aaa79f' }],
-] as const)('%s', (name, ground, text) => {
-  test('the grounds are those of the shared styles', () => {
+] as const)('a brand colour on a %s page', (name, ground, text) => {
+  test('has the backgrounds of the shared styles', () => {
     const [light = '', dark = ''] = stylesheet().css.split('prefers-color-scheme: dark');
     const css = name === 'light' ? light : dark;
     for (const color of [ground.card, ground.edge, read(text.ink), read(text.muted)]) {
@@ -43,7 +43,7 @@ describe.each([
     }
   });
 
-  test('of 1,000 colours each can be read, wherever it stands', () => {
+  test('is readable for each of 1,000 colours, wherever it is', () => {
     const unreadable = COLORS.filter((color) => {
       const { fill, fillOver, onFill, fillLine, accent, accentOver, soft } = paletteOf(
         color,
@@ -62,7 +62,7 @@ describe.each([
   });
 });
 
-test('on paper, too', () => {
+test('is readable in print, too', () => {
   for (const color of COLORS) {
     const { text, fill } = onPaper({ color: hex(color) })!;
     expect(contrast(read(text), WHITE)).toBeGreaterThanOrEqual(4.5);
@@ -70,14 +70,14 @@ test('on paper, too', () => {
   }
 });
 
-test('a colour that can be read stays as it is', () => {
+test('a brand colour that is readable stays as it is', () => {
   expect(hex(paletteOf(read('#5b2a86'), LIGHT).accent)).toBe('#5b2a86');
 });
 
 // prettier-ignore
 test.each([
   'red', 'red;}', '#abc', '#aabbccdd', '#aabbcc;', '#aabbcc\n', ' #aabbcc', '#aabbcg', '#aabbcc}</style><script>alert(1)</script>', '',
-])('%p is no colour: it changes nothing, whoever let it in', (color) => {
+])('%p is no brand colour: it changes nothing, whoever stored it', (color) => {
   expect(brandSheet({ color })).toBeNull();
   expect(onPaper({ color })).toBeNull();
   const { text, stylesheets } = checkoutPage(everyView(PLAIN)['open']!, null, { ...NO_BRAND, color });
@@ -85,7 +85,7 @@ test.each([
   expect(text).toBe(checkoutPage(everyView(PLAIN)['open']!).text);
 });
 
-test('CSS of a colour is written from its numbers', () => {
+test('CSS of a brand colour is written from its numbers', () => {
   expect(brandSheet({ color: '#FfCc00' })!.css).toMatch(/^[\w:;#{}@() -]+$/);
   expect(brandSheet({ color: '#FfCc00' })!.css).toContain('--fill:#ffcc00;');
 });
@@ -96,11 +96,11 @@ test.each([
   [{ width: 1000, height: 100 },  { width: 200, height: 20 }],
   [{ width: 100, height: 1000 },  { width: 5, height: 48 }],
   [{ width: 1024, height: 1 },    { width: 200, height: 1 }],
-])('a logo of %o has %o in a mail', (size, shown) => {
+])("a brand's logo of %o has %o in a mail", (size, shown) => {
   expect(logoOnPaper({ logo: { url: 'u', ...size } })).toEqual({ url: 'u', ...shown });
 });
 
-test('support is two links, one, or nothing', () => {
+test("a brand's support contact is two links, one, or none", () => {
   const line = (of: Partial<Brand>) => supportLine({ ...NO_BRAND, ...of })?.text ?? null;
   expect(line({})).toBeNull();
   const both = line({ supportEmail: "o'b?cc=x&co@a.co", supportUrl: 'https://a.co/help?a=1&b="<' });
@@ -110,17 +110,17 @@ test('support is two links, one, or nothing', () => {
   expect(line({ supportUrl: 'https://a.co/' })).toContain('>a.co</a>');
 });
 
-describe('in a browser', () => {
+describe('a branded page in a browser', () => {
   let looks: Looks;
   beforeAll(async () => {
     looks = await openLooks();
   });
   afterAll(() => looks.close());
 
-  test('a colour that is readable on neither ground is, and the logo alone is loaded', () =>
+  test("has a readable colour where the brand's is on neither background, and loads the logo alone", () =>
     looks.expectReadable('7f8000', 'checkout'));
 
-  test('a button has the colour; on paper it has none', async () => {
+  test('has a button in the colour, and none in print', async () => {
     const { page } = looks;
     await page.emulateMedia({ colorScheme: 'light' });
     await looks.open('5b2a86', 'checkout');

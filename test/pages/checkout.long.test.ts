@@ -33,13 +33,16 @@ afterEach(async () => expect(await bed.leave()).toEqual([]));
 const paymentsOf = (checkoutId: string) => paidAt({ bed }, checkoutId);
 const thanks = () => thanksAt({ bed });
 
-describe.each(['browser', 'browser without JavaScript'] as const)('in a %s', (way) => {
-  test.each(journeys(JOURNEYS, way))('%s', (_what, run) => run({ bed }));
-});
+describe.each(['browser', 'browser without JavaScript'] as const)(
+  'the checkout page in a %s',
+  (way) => {
+    test.each(journeys(JOURNEYS, way))('%s', (_what, run) => run({ bed }));
+  },
+);
 
 test.each(journeys(MORE_JOURNEYS, 'browser'))('%s', (_what, run) => run({ bed }));
 
-test('what is wrong takes the focus, and leads to its field', async () => {
+test('has the focus on an error, which leads to its field', async () => {
   const { url } = await bed.checkout();
   const { page } = await bed.buyer();
   await page.goto(url);
@@ -52,7 +55,7 @@ test('what is wrong takes the focus, and leads to its field', async () => {
   expect(await page.locator('*:focus').getAttribute('name')).toBe('card_number');
 });
 
-test('two tabs and a double click pay once', async () => {
+test('pays once with two tabs and a double click', async () => {
   const { id, url } = await bed.checkout({ success_url: thanks() });
   const { page, another } = await bed.buyer();
   const second = await another();
@@ -72,7 +75,7 @@ test('two tabs and a double click pay once', async () => {
   expect(await paymentsOf(id)).toHaveLength(1);
 });
 
-test('a keyboard alone pays', async () => {
+test('can be paid by keyboard alone', async () => {
   const { url } = await bed.checkout({ success_url: thanks() });
   const { page } = await bed.buyer({ width: 1280 });
   await page.goto(url);

@@ -24,10 +24,10 @@ afterAll(() => bed.close());
 /** No page may have reported an error. */
 afterEach(async () => expect(await bed.leave()).toEqual([]));
 
-describe('by forms and links', () => {
+describe('the checkout page by forms and links', () => {
   test.each(journeys([...JOURNEYS, ...MORE_JOURNEYS], 'plain'))('%s', (_what, run) => run({ bed }));
 
-  test('two tabs pay once', async () => {
+  test('pays once in two tabs', async () => {
     const { id, url } = await bed.checkout({ success_url: thanks({ bed }) });
     const { visitor, another } = await bed.visitor('plain');
     const tabs = [visitor, await another()];
@@ -41,6 +41,7 @@ describe('by forms and links', () => {
   });
 });
 
-test.each(journeys(JOURNEYS.slice(0, 1), 'browser'))('in a browser %s', (_what, run) =>
-  run({ bed }),
+test.each(journeys(JOURNEYS.slice(0, 1), 'browser'))(
+  'the checkout page in a browser %s',
+  (_what, run) => run({ bed }),
 );

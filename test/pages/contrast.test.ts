@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { stylesheet } from '../../src/pages/styles.ts';
 
-describe('contrast', () => {
+describe("the contrast of the pages' colours", () => {
   const { css } = stylesheet();
   const schemes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, block = '']) =>
     Object.fromEntries(
@@ -13,7 +13,7 @@ describe('contrast', () => {
     ),
   );
 
-  test('light and dark are both there', () => expect(schemes).toHaveLength(2));
+  test('is defined for light and for dark', () => expect(schemes).toHaveLength(2));
 
   // Text needs 4.5, the edge of a field 3 (WCAG 1.4.3, 1.4.11).
   test.each([
@@ -38,7 +38,7 @@ describe('contrast', () => {
     ['field-line', 'paper', 3],
     ['field-line', 'card', 3],
     ['field-line', 'field', 3],
-  ])('%s on %s', (over, under, least) => {
+  ])('is enough for %s on %s', (over, under, least) => {
     for (const scheme of schemes) {
       const ratio = contrast(scheme[over] ?? '', scheme[under] ?? '');
       expect(ratio).toBeGreaterThanOrEqual(least);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => frames.close());
 afterEach(() => frames.leave());
 
-describe('the merchant hears', () => {
+describe('the embedded checkout tells the merchant', () => {
   test('nothing of a decline, and paid with the next card', async () => {
     const { url } = await frames.checkout();
     const { page, frame } = await frames.show(url, '#here');
@@ -39,7 +39,7 @@ describe('the merchant hears', () => {
     await heard(page, 'paid');
   });
 
-  test.each(['Complete', 'Fail'])('a bank in between: %s', async (answer) => {
+  test.each(['Complete', 'Fail'])('the outcome with a bank in between: %s', async (answer) => {
     const { url } = await frames.checkout();
     const { page, frame } = await frames.show(url);
     await fillCard(frame as unknown as Page, CHALLENGED);
@@ -54,7 +54,7 @@ describe('the merchant hears', () => {
     expect(await cookies(page)).toEqual([]);
   });
 
-  test('of a payment that takes its time when it is paid, and of one that is paid already', async () => {
+  test('that a slow payment is paid when it is, and one that is paid already', async () => {
     const { url } = await frames.checkout();
     const { page, frame } = await frames.show(url);
     await frame.getByLabel('Bank debit').check();
@@ -83,8 +83,8 @@ describe('the merchant hears', () => {
   });
 });
 
-describe('an origin that may not frame it', () => {
-  test('sees nothing and hears nothing', async () => {
+describe('the embedded checkout for an origin that may not frame it', () => {
+  test('shows nothing and tells nothing', async () => {
     const { url } = await frames.checkout();
     const buyer = await frames.bed.buyer();
     const { page, complaints } = buyer;
@@ -98,7 +98,7 @@ describe('an origin that may not frame it', () => {
     await buyer.close();
   });
 
-  test('a forged message is not heard', async () => {
+  test('the embedded checkout ignores a forged message', async () => {
     const { url } = await frames.checkout();
     const { page } = await frames.show(url, '#here');
     await page.evaluate(`window.postMessage({ source: 'tollhouse', type: 'paid' }, '*')`);
@@ -107,7 +107,7 @@ describe('an origin that may not frame it', () => {
   });
 });
 
-test('outside of a frame it is the page as ever', async () => {
+test('the embedded checkout outside of a frame is the usual page', async () => {
   const { url } = await frames.checkout();
   const { page } = await frames.bed.buyer();
   await page.goto(`${url}?embed=1`);
@@ -115,7 +115,7 @@ test('outside of a frame it is the page as ever', async () => {
   expect(await page.getByRole('link', { name: /^Back to/ }).count()).toBe(1);
 });
 
-test('without a script the links lead out of the frame', async () => {
+test('the embedded checkout without a script has links that lead out of the frame', async () => {
   const { url } = await frames.checkout();
   const { page } = await frames.bed.buyer({ javaScriptEnabled: false });
   await page.goto(`${url}?embed=1`);

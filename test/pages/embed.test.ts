@@ -24,10 +24,10 @@ beforeAll(async () => {
 afterAll(() => frames.close());
 afterEach(() => frames.leave());
 
-test('in a browser the merchant hears of ready, how high it is, and paid; the buyer stays', () =>
+test('the embedded checkout in a browser tells the merchant ready, its height and paid; the buyer stays', () =>
   payInFrame(frames));
 
-describe('what the script of the page finds to tell', () => {
+describe('the script of the embedded checkout tells', () => {
   async function framed(): Promise<{ id: string; url: string; visitor: PlainVisitor }> {
     const { id, url } = await frames.checkout();
     const visitor = new PlainVisitor();
@@ -75,7 +75,7 @@ describe('what the script of the page finds to tell', () => {
   test.each([
     ['Complete', 'paid'],
     ['Fail', 'open'],
-  ])('a bank in between: %s', async (answer, state) => {
+  ])('the outcome with a bank in between: %s', async (answer, state) => {
     const buyer = await framed();
     await payBy(buyer.visitor, CHALLENGED);
     await buyer.visitor.heading('Confirm your payment');
@@ -83,7 +83,7 @@ describe('what the script of the page finds to tell', () => {
     await expectState(buyer, state);
   });
 
-  test('of a payment that takes its time when it is paid, and of one that is paid already', async () => {
+  test('that a slow payment is paid when it is, and one that is paid already', async () => {
     const buyer = await framed();
     await buyer.visitor.tick('Bank debit');
     await buyer.visitor.fill('iban', 'DE89370400440532013000');
@@ -113,7 +113,7 @@ describe('what the script of the page finds to tell', () => {
     ]);
   });
 
-  test('outside of a frame there is no script', async () => {
+  test('the embedded checkout outside of a frame has no script', async () => {
     const { url } = await frames.checkout();
     const visitor = new PlainVisitor();
     await visitor.open(url);
@@ -122,7 +122,7 @@ describe('what the script of the page finds to tell', () => {
   });
 });
 
-test('no page but those may frame it: the header of each page says so', async () => {
+test("the embedded checkout is framed by the allowed origins alone: each page's header says so", async () => {
   const framers = async (address: string) => {
     const policy = (await fetch(address)).headers.get('content-security-policy') ?? '';
     return /frame-ancestors ([^;]+)/.exec(policy)?.[1];
@@ -178,7 +178,7 @@ test('a bank page of a payment outside of a frame is in none', async () => {
   );
 });
 
-test('the script is kept, and asked for by its tag', async () => {
+test('the script of the embedded checkout is cached, and asked for by its tag', async () => {
   const first = await fetch(`${frames.bed.server.url}/embed.js`);
   const tag = first.headers.get('etag') ?? '';
   expect(first.headers.get('cache-control')).toBe('public, max-age=3600');

@@ -31,7 +31,7 @@ const send = (url: string, fields: Record<string, string>, headers: Record<strin
 const paymentsOf = async (id: string) =>
   (await server.call('GET', `/payments?checkout_id=${id}`)).json.data;
 
-test('a page has no script, loads nothing, and cannot be framed or cached', async () => {
+test('a checkout page has no script, loads nothing, and cannot be framed or cached', async () => {
   const { url } = await checkout({ success_url: 'https://shop.example/thanks' });
   const { headers } = await fetch(url);
   const policy = Object.fromEntries(
@@ -60,14 +60,14 @@ test.each([
   [null, ''],
   ['https://shop.example/thanks', ' https:'],
   ['http://localhost:8080/thanks', ' http://localhost:8080'],
-])('the form may lead on to %p', async (success_url, more) => {
+])('the checkout form may lead on to %p', async (success_url, more) => {
   const { url } = await checkout(success_url === null ? {} : { success_url });
   const policy = (await fetch(url)).headers.get('content-security-policy');
   expect(policy).toContain(`form-action 'self' ${server.url}${more};`);
 });
 
 test.each(['a'.repeat(43), 'short', '%00', `${'a'.repeat(42)}'`])(
-  'an unknown token is a 404 page, to look at and to pay: %s',
+  'an unknown checkout token is a 404 page, to look at and to pay: %s',
   async (token) => {
     for (const response of [
       await fetch(`${server.url}/pay/${token}`),
@@ -79,7 +79,7 @@ test.each(['a'.repeat(43), 'short', '%00', `${'a'.repeat(42)}'`])(
   },
 );
 
-test('the names of the fields, and what a browser may fill into them', async () => {
+test('the checkout form has its field names, and what a browser may fill into them', async () => {
   const { url } = await checkout();
   const text = await (await fetch(url)).text();
   const tags = [...text.matchAll(/<(?:input|select)[^>]*>/g)].map(([tag]) => tag);
@@ -110,7 +110,7 @@ test('the names of the fields, and what a browser may fill into them', async () 
   });
 });
 
-test('the form pays, and says where to go', async () => {
+test('the checkout form pays, and says where to go', async () => {
   const { id, url } = await checkout({ success_url: 'https://shop.example/thanks?a=1#b' });
   const response = await send(url, { ...CARD, total: '12.50 USD', currency: 'USD' });
   expect(response.status).toBe(303);
@@ -119,13 +119,13 @@ test('the form pays, and says where to go', async () => {
   );
 });
 
-test('a total that is not sent is the one that is due', async () => {
+test('the checkout form without a total pays the one that is due', async () => {
   const { id, url } = await checkout();
   expect((await send(url, CARD)).status).toBe(303);
   expect(await paymentsOf(id)).toMatchObject([{ amount: '12.50', status: 'succeeded' }]);
 });
 
-describe('nothing is charged, and the page says why', () => {
+describe('the checkout form charges nothing, and says why', () => {
   test.each<[string, Record<string, string>, number, string]>([
     ['another total', { total: '12.00 USD' }, 409, 'The total is now'],
     ['the total in another currency', { total: '12.50 EUR' }, 409, 'The total is now'],
@@ -143,7 +143,7 @@ describe('nothing is charged, and the page says why', () => {
       'Enter an IBAN',
     ],
     ['a method that is none', { payment_method: 'cash', card_cvc: '' }, 400, 'security code'],
-  ])('%s', async (_what, fields, status, told) => {
+  ])('for %s', async (_what, fields, status, told) => {
     const { id, url } = await checkout();
     const response = await send(url, { ...CARD, name: 'Ada', ...fields });
     expect(response.status).toBe(status);
@@ -154,7 +154,7 @@ describe('nothing is charged, and the page says why', () => {
     expect(await paymentsOf(id)).toEqual([]);
   });
 
-  test('the e-mail of a buy link', async () => {
+  test("where a buy link's e-mail is invalid", async () => {
     const prices = [{ amount: '1', currency: 'USD' }];
     const product = await server.call('POST', '/products', { body: { name: 'Guide', prices } });
     const made = await server.call('POST', `/buy-links/${product.json.id}/checkout`, { key: null });
@@ -166,19 +166,19 @@ describe('nothing is charged, and the page says why', () => {
     expect(await paymentsOf(made.json.id)).toEqual([]);
   });
 
-  test('from a page of another site', async () => {
+  test('where it was sent from a page of another site', async () => {
     const { id, url } = await checkout();
     expect((await send(url, CARD, { origin: 'https://evil.example' })).status).toBe(403);
     expect(await paymentsOf(id)).toEqual([]);
   });
 });
 
-test('what a bank appends to the address does not matter', async () => {
+test('a checkout page ignores what a bank appends to its address', async () => {
   const { url } = await checkout();
   expect((await fetch(`${url}?payment_intent=pi_1&payment_intent=pi_2`)).status).toBe(200);
 });
 
-test('the address chooses a currency and a discount', async () => {
+test("a checkout page's address chooses a currency and a discount", async () => {
   const prices = ['USD', 'JPY'].map((currency) => ({ amount: '1000', currency }));
   const product = await server.call('POST', '/products', { body: { name: 'Guide', prices } });
   await server.call('POST', '/discounts', { body: { code: 'TENTH', percent_off: 10 } });
@@ -187,7 +187,7 @@ test('the address chooses a currency and a discount', async () => {
   expect(text).toContain('Pay ¥900');
 });
 
-describe('cards and accounts', () => {
+describe('cards and accounts in the checkout form', () => {
   const NOW = Date.UTC(2026, 10, 21);
 
   test.each([
@@ -197,13 +197,13 @@ describe('cards and accounts', () => {
     ['12 2030', '12/30'],
     ['11/26', '11/26'],
     ['11-2026', '11/26'],
-  ])('expiry %p is %p', (card_expiry, expiry) => {
+  ])('the expiry %p is %p', (card_expiry, expiry) => {
     const read = readInstrument('card', { ...CARD, card_expiry }, NOW);
     expect(read).toMatchObject({ ok: true, instrument: { expiry } });
   });
 
   test.each(['', '13/30', '00/30', '10/26', '12/2', '12/20300', '1/1/30', 'ab/cd'])(
-    'expiry %p is wrong',
+    'the expiry %p is invalid',
     (card_expiry) => {
       const read = readInstrument('card', { ...CARD, card_expiry }, NOW);
       expect(read).toMatchObject({ ok: false, errors: [{ field: 'card_expiry' }] });
@@ -218,7 +218,7 @@ describe('cards and accounts', () => {
     ['4242424242424242424242', false],
     ['４２４２４２４２４２４２４２４２', false],
     ['', false],
-  ])('number %p: %p', (card_number, ok) => {
+  ])('the card number %p is %p', (card_number, ok) => {
     expect(readInstrument('card', { ...CARD, card_number }, NOW).ok).toBe(ok);
   });
 
@@ -229,7 +229,7 @@ describe('cards and accounts', () => {
     ['DE88370400440532013000', false],
     ['DE89', false],
     ['', false],
-  ])('IBAN %p: %p', (iban, ok) => {
+  ])('the IBAN %p is %p', (iban, ok) => {
     expect(readInstrument('bank_debit', { iban }, NOW).ok).toBe(ok);
   });
 });

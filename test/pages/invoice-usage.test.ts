@@ -64,11 +64,11 @@ const LINES: [string, Partial<UsageLine>, string][] = [
   ['a quantity that is long', { quantity: '27000000.000000001' }, `API calls ${OCTOBER} 27, 000, 000.000000001 $0.002 $4.55`],
 ];
 
-test.each(LINES)('a line of %s', (_what, fields, said) => {
+test.each(LINES)('an invoice shows a line of usage: %s', (_what, fields, said) => {
   expect(readable(usage(fields))).toBe(said);
 });
 
-test('amounts are there for programs, with every digit', () => {
+test('an invoice has its usage amounts for programs, with every digit', () => {
   const line = usage({ amount: 456n, tiers: [tier('2275', '0.0020022', null, '4.555005')] });
   const page = invoicePage({ ...sheet(PLAIN_INVOICE), lines: [line] }).text;
   for (const exact of ['0.0020022', '4.555005', '0.004995', '4.56']) {
@@ -108,7 +108,7 @@ const sold = fc.record({
   billed: open,
 });
 
-test(seeded('what a line is made of adds up to it to the last decimal'), () => {
+test(seeded("an invoice's usage line is the sum of its parts to the last decimal"), () => {
   holds(
     fc.property(sold, ({ tariff: model, currency, scale, spans, bounds, billed }) => {
       const [minimum, maximum] = bounds;

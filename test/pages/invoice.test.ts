@@ -47,7 +47,7 @@ const readable = (page: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-test('it shows seller and buyer, lines, amounts and dates', () => {
+test('an invoice shows seller and buyer, lines, amounts and dates', () => {
   expect(readable(show())).toBe(
     'Invoice INV-2026-000123 Paid From Acme Billed to Ada ada@example.com ' +
       'Issued 21 November 2026 Paid 21 November 2026 ' +
@@ -99,11 +99,11 @@ const STATES: [string, Partial<InvoiceSheet>, string][] = [
   ['nobody',           { buyer: { name: null, email: null, address: null } },                                       'Billed to Issued'],
 ];
 
-test.each(STATES)('it says of an invoice: %s', (_what, fields, said) => {
+test.each(STATES)("an invoice's page says: %s", (_what, fields, said) => {
   expect(readable(show(fields))).toContain(said);
 });
 
-test('a draft and a void one are marked across the sheet, and nothing else is', () => {
+test('a draft and a void invoice are marked across the page, and no other is', () => {
   const marks = (['draft', 'open', 'paid', 'void', 'uncollectible'] as const).map(
     (status) => /<main[^>]*data-mark="(.*?)"/.exec(show({ status }))?.[1],
   );
@@ -115,7 +115,7 @@ test('a void invoice shows no due date', () => {
   expect(text).not.toContain('Due');
 });
 
-test('what is nothing is left out', () => {
+test('an invoice leaves out what is empty', () => {
   const text = readable(show({ subtotal: 2000n, discountTotal: 0n }));
   for (const absent of [
     'Subtotal',
@@ -140,7 +140,7 @@ const AMOUNTS: [string, bigint, string, string][] = [
   ['CLF',      10_001n,            'CLF 1.0001',             '1.0001'],
 ];
 
-test.each(AMOUNTS)('%s', (currency, amount, shown, exact) => {
+test.each(AMOUNTS)('an invoice shows amounts in %s', (currency, amount, shown, exact) => {
   const lines = [{ ...LINE, quantity: 1, unitAmount: amount, amount }];
   const money = { subtotal: amount, discountTotal: 0n, total: amount, amountPaid: amount };
   const page = show({ currency, lines, ...money });
@@ -149,7 +149,7 @@ test.each(AMOUNTS)('%s', (currency, amount, shown, exact) => {
   expect(readable(page).replaceAll(' ', ' ')).toContain(`Total ${currency} ${shown} Paid ${shown}`);
 });
 
-test('in every currency the amount that is shown has the digits of the exact one', () => {
+test("an invoice's shown amount has the digits of the exact one in every currency", () => {
   const amount = 123_456_789n;
   for (const currency of EXPONENTS.keys()) {
     const page = show({ currency, discountTotal: 0n, total: amount, amountPaid: amount });
@@ -160,7 +160,7 @@ test('in every currency the amount that is shown has the digits of the exact one
   }
 });
 
-test('names in another direction are isolated, each in its own', () => {
+test('an invoice isolates names in another direction, each in its own', () => {
   const page = show({
     seller: { name: 'شركة المثال' },
     buyer: { name: 'דנה כהן', email: 'dana@example.co.il', address: null },
@@ -219,7 +219,7 @@ const filled = (text: string): string =>
 /** Title (twice: number and seller), number, seller (ten), buyer (eight), line. */
 const FIELDS = 22;
 
-test.each(XSS)('markup in any field shows as text: %s', (evil) => {
+test.each(XSS)('an invoice shows markup in any field as text: %s', (evil) => {
   const tags = (page: string): string[] => [...page.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
   const page = filled(evil);
   // No tag more or less, and no other attribute.
@@ -228,7 +228,7 @@ test.each(XSS)('markup in any field shows as text: %s', (evil) => {
   expect(shown).toHaveLength(FIELDS + 1);
 });
 
-test('it loads nothing, runs nothing, and prints on A4', () => {
+test('an invoice loads nothing, runs nothing, and prints on A4', () => {
   const page = show();
   expect(page).not.toMatch(/<script|<form|<iframe|url\(|https?:|\son\w+=/);
   expect(page).toContain('@page { size: A4');

@@ -23,7 +23,7 @@ afterAll(() => bed.close());
 /** No page may have reported an error. */
 afterEach(async () => expect(await bed.leave()).toEqual([]));
 
-describe.each(['browser', 'browser without JavaScript'] as const)('in a %s', (way) => {
+describe.each(['browser', 'browser without JavaScript'] as const)('the portal in a %s', (way) => {
   test.each(journeys(PORTAL_JOURNEYS, way))('%s', (_what, run) => run({ bed }));
 });
 

@@ -24,11 +24,12 @@ afterAll(() => bed.close());
 /** No page may have reported an error. */
 afterEach(async () => expect(await bed.leave()).toEqual([]));
 
-describe('by forms and links', () => {
+describe('the portal by forms and links', () => {
   const table = [...PORTAL_JOURNEYS, ...MORE_PORTAL_JOURNEYS];
   test.each(journeys(table, 'plain'))('%s', (_what, run) => run({ bed }));
 });
 
-test.each(journeys(PORTAL_JOURNEYS.slice(0, 1), 'browser'))('in a browser %s', (_what, run) =>
-  run({ bed }),
+test.each(journeys(PORTAL_JOURNEYS.slice(0, 1), 'browser'))(
+  'the portal in a browser %s',
+  (_what, run) => run({ bed }),
 );

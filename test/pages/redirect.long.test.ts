@@ -31,11 +31,14 @@ afterAll(() => place.close());
 /** No page may have reported an error: the content security policy lets the forms lead there. */
 afterEach(async () => expect(await place.bed.leave()).toEqual([]));
 
-describe.each(['browser', 'browser without JavaScript'] as const)('in a %s', (way) => {
-  test.each(journeys(STRIPE_JOURNEYS, way))('%s', (_what, run) => run(place));
-});
+describe.each(['browser', 'browser without JavaScript'] as const)(
+  'the checkout that redirects to Stripe in a %s',
+  (way) => {
+    test.each(journeys(STRIPE_JOURNEYS, way))('%s', (_what, run) => run(place));
+  },
+);
 
-describe('in a frame of a merchant', () => {
+describe('the checkout that redirects to Stripe in a frame of a merchant', () => {
   let merchant: { readonly origin: string; stop(): Promise<void> };
   beforeAll(() => {
     const text = `<!doctype html><title>Shop</title><script src="${place.bed.server.url}/embed.js"></script>
@@ -55,7 +58,7 @@ describe('in a frame of a merchant', () => {
   });
   afterAll(() => merchant.stop());
 
-  test('the buyer pays in another tab, and the frame hears of it', async () => {
+  test('is paid by the buyer in another tab, and the frame hears of it', async () => {
     const { url } = await place.bed.checkout({ success_url: `${merchant.origin}/thanks` });
     const { page } = await place.bed.buyer({ width: 900 });
     await page.goto(merchant.origin);
@@ -75,7 +78,7 @@ describe('in a frame of a merchant', () => {
     expect(await page.evaluate('heard')).toEqual(['ready', 'paid']);
   });
 
-  test('the buyer gives it up there', async () => {
+  test('is given up by the buyer there', async () => {
     const { id, url } = await place.bed.checkout({ success_url: `${merchant.origin}/thanks` });
     const { page } = await place.bed.buyer({ width: 900 });
     await page.goto(merchant.origin);

@@ -23,10 +23,11 @@ afterAll(() => place.close());
 /** No page may have reported an error: the content security policy lets the forms lead there. */
 afterEach(async () => expect(await place.bed.leave()).toEqual([]));
 
-describe('by forms and links', () => {
+describe('the checkout that redirects to Stripe by forms and links', () => {
   test.each(journeys(STRIPE_JOURNEYS, 'plain'))('%s', (_what, run) => run(place));
 });
 
-test.each(journeys(STRIPE_JOURNEYS.slice(0, 1), 'browser'))('in a browser %s', (_what, run) =>
-  run(place),
+test.each(journeys(STRIPE_JOURNEYS.slice(0, 1), 'browser'))(
+  'the checkout that redirects to Stripe in a browser %s',
+  (_what, run) => run(place),
 );

@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => gallery.close());
 
-describe.each(GALLERIES)('%s', (name, _kinds, rows) => {
+describe.each(GALLERIES)('the pages in %s', (name, _kinds, rows) => {
   test.each(rows)(
-    'what others wrote is text, fits a phone, and loads nothing: $name',
+    'show texts of others as text, fit a phone, and load nothing: $name',
     async (row) => {
       await expectOneRequest(gallery.page, () => gallery.open(`${name}-hostile`, row.name));
       await expectToFit(gallery.page);
@@ -34,12 +34,12 @@ describe.each(GALLERIES)('%s', (name, _kinds, rows) => {
     },
   );
 
-  test.each(rows)('a word that no line has room for fits a phone: $name', async (row) => {
+  test.each(rows)('fit a phone with a word that no line has room for: $name', async (row) => {
     await gallery.open(`${name}-long`, row.name);
     await expectToFit(gallery.page);
   });
 
-  test.each(rows)('it can be found by who does not see it, and says: $name', async (row) => {
+  test.each(rows)('are accessible to a screen reader, and say: $name', async (row) => {
     await gallery.open(`${name}-plain`, row.name);
     await expectAccessible(gallery.page);
     await expectSaid(shownIn(gallery.page), row.says);
@@ -63,13 +63,13 @@ test.each(DIRECTIONS)(
   },
 );
 
-describe('an invoice', () => {
+describe("an invoice's page", () => {
   test.each(['plain', 'rightToLeft'])('fits a phone: %s', async (kind) => {
     await gallery.open(`invoice-${kind}`, 'invoice');
     await expectToFit(gallery.page);
   });
 
-  test('has beside an amount what it is made of, for a screen reader too', async () => {
+  test('tells beside an amount what it is made of, to a screen reader too', async () => {
     await gallery.open('invoice-plain', 'invoice');
     const row = await gallery.page.locator('tr.parted').first().ariaSnapshot();
     expect(row).toContain('API calls');
@@ -77,7 +77,7 @@ describe('an invoice', () => {
     expect(parts).toContain('990,000 at $0.0002 each');
   });
 
-  test('has its amounts in one column, on a phone and on paper', async () => {
+  test('has its amounts in one column, on a phone and in print', async () => {
     for (const [media, width] of [
       ['screen', 320],
       ['screen', 1000],

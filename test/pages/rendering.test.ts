@@ -17,20 +17,20 @@ import {
 
 setDefaultTimeout(60_000);
 
-describe.each(GALLERIES)('%s', (name, kinds, rows) => {
-  test.each(rows)('what others wrote is text, and nothing is loaded: $name', async (row) => {
+describe.each(GALLERIES)('the pages in %s', (name, kinds, rows) => {
+  test.each(rows)('show texts of others as text, and load nothing: $name', async (row) => {
     const sheet = written(kinds.hostile[row.name]!());
     await expectOnlyText(sheet, row.shown);
     await expectNothingToLoad(sheet);
   });
 
-  test.each(rows)('it can be found by who does not see it, and says: $name', async (row) => {
+  test.each(rows)('are accessible to a screen reader, and say: $name', async (row) => {
     const sheet = written(kinds.plain[row.name]!());
     await expectAccessible(sheet);
     await expectSaid(sheet, row.says);
   });
 
-  test('in a browser the first fits a phone, is text, and loads nothing', async () => {
+  test('the first page in a browser fits a phone, is text, and loads nothing', async () => {
     const gallery = await openGallery({ [name]: kinds.hostile });
     const { page } = gallery;
     const [first] = rows;
@@ -43,9 +43,12 @@ describe.each(GALLERIES)('%s', (name, kinds, rows) => {
 
 const portal = (name: string) => parse(PORTAL.plain[name]!().text);
 
-test.each(Object.keys(PORTAL.plain))('two links with one name lead to one place: %s', (name) => {
-  expectOneMeaning(portal(name));
-});
+test.each(Object.keys(PORTAL.plain))(
+  'two links with one name on a page lead to one place: %s',
+  (name) => {
+    expectOneMeaning(portal(name));
+  },
+);
 
 function expectOneMeaning(page: Element): void {
   const links = tagged(tagged(page, 'main')[0]!, 'a').filter(({ attributes }) =>
@@ -57,7 +60,7 @@ function expectOneMeaning(page: Element): void {
   expect(ambiguous).toEqual([]);
 }
 
-test('what is scheduled to end can only be brought forward', () => {
+test('a subscription that is scheduled to end can only end sooner in the portal', () => {
   const modes = all(
     portal('cancel_scheduled'),
     ({ attributes }) => attributes.get('name') === 'mode',
@@ -67,7 +70,7 @@ test('what is scheduled to end can only be brought forward', () => {
   expect(modes[0]!.attributes.get('value')).toBe('immediate');
 });
 
-test('a bar is as long as what is used', () => {
+test('a bar on a page is as long as the usage', () => {
   const bars = all(
     portal('home'),
     ({ tag, parent }) => tag === 'rect' && /^bar\b/.test(parent?.attributes.get('class') ?? ''),

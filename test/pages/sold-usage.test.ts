@@ -45,13 +45,13 @@ const CASES: [string, Partial<SoldUsage>, string[]][] = [
   ]],
 ];
 
-test.each(CASES)('%s', (_what, fields, lines) => {
+test.each(CASES)('a page says what is sold: %s', (_what, fields, lines) => {
   expect(read({ ...SOLD, ...fields })).toEqual(lines);
 });
 
-test('nothing is sold', () => expect(soldUsage([])).toBeNull());
+test('a page says nothing where no usage is sold', () => expect(soldUsage([])).toBeNull());
 
-test('names are text', () => {
+test('a page escapes the names of sold usage', () => {
   const name = '<img src=x onerror="alert(1)">';
   const text = soldUsage([{ ...SOLD, name, unit: name }])?.text ?? '';
   expect(text).not.toContain('<img');

@@ -41,7 +41,7 @@ const send = (key: string, raw: string, headers = {}): Promise<Response> =>
     redirect: 'manual',
   });
 
-test('says that it is a test, what is to be confirmed, and asks', async () => {
+test("the sandbox's challenge page says that it is a test, what is to be confirmed, and asks", async () => {
   const reply = await read(await challenge());
   expect(reply.status).toBe(200);
   for (const shown of ['Test mode', '$12.50', '3184', 'value="complete"', 'value="fail"']) {
@@ -53,21 +53,21 @@ test('says that it is a test, what is to be confirmed, and asks', async () => {
 test.each([
   ['JPY', 1000n, '¥1,000'],
   ['KWD', 12_500n, 'KWD\u00a012.500'],
-])('shows an amount in %s', async (currency, amount, shown) => {
+])("the sandbox's challenge page shows an amount in %s", async (currency, amount, shown) => {
   expect((await read(await challenge({ amount, currency }))).text).toContain(shown);
 });
 
 test.each([
   ['complete', { kind: 'requires_confirmation' }],
   ['fail', { kind: 'declined', code: 'authentication_failed' }],
-])('%s leads back to the checkout', async (answer, decided) => {
+])("the sandbox's challenge page, %s, leads back to the checkout", async (answer, decided) => {
   const key = await challenge();
   const response = await send(key, `answer=${answer}`);
   expect([response.status, response.headers.get('location')]).toEqual([303, RETURN_URL]);
   expect(await bank.findCharge(key)).toMatchObject(decided);
 });
 
-test('answered before: says so, leads back, changes nothing', async () => {
+test("the sandbox's challenge page of an answered challenge says so, leads back, changes nothing", async () => {
   const key = await challenge();
   await send(key, 'answer=complete');
   const again = await send(key, 'answer=fail');
@@ -83,14 +83,14 @@ test('answered before: says so, leads back, changes nothing', async () => {
   expect((await bank.findCharge(key)).kind).toBe('requires_confirmation');
 });
 
-test('a double click is one answer', async () => {
+test("a double click on the sandbox's challenge page is one answer", async () => {
   const key = await challenge();
   const answers = await Promise.all(Array.from({ length: 10 }, () => send(key, 'answer=complete')));
   const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
   expect(statuses).toEqual([303, ...Array<number>(9).fill(410)]);
 });
 
-test('given up meanwhile: nothing is charged', async () => {
+test("an answer on the sandbox's challenge page of a charge that was given up charges nothing", async () => {
   const key = await challenge();
   await bank.cancelCharge(key);
   expect((await send(key, 'answer=complete')).status).toBe(410);
@@ -102,7 +102,7 @@ test.each([
   ['no id', () => 'x'],
   ['with NUL', () => '%00'],
   ['with markup', () => '%3Cscript%3E'],
-])('a key that is %s is a 404 page', async (_what, key) => {
+])("the sandbox's challenge page of a key that is %s is a 404", async (_what, key) => {
   const page = await read(key());
   const answer = await send(key(), 'answer=complete');
   expect([page.status, answer.status]).toEqual([404, 404]);
@@ -110,7 +110,7 @@ test.each([
   expect(page.text).not.toContain('<script');
 });
 
-test('a charge without a challenge has no page', async () => {
+test('a charge without a challenge has no challenge page', async () => {
   const key = ids.next();
   const instrument = { type: 'card', number: '4242424242424242', expiry: '12/34', cvc: '123' };
   const charge = { key, amount: 1n, currency: 'USD', save: false, returnUrl: RETURN_URL };
@@ -129,13 +129,16 @@ const REFUSED: [string, string, Record<string, string>, number][] = [
   ['a hidden site',    'answer=complete',             { origin: 'null' },                          403],
 ];
 
-test.each(REFUSED)('refused: %s', async (_what, raw, headers, status) => {
-  const key = await challenge();
-  expect((await send(key, raw, headers)).status).toBe(status);
-  expect((await bank.findCharge(key)).kind).toBe('requires_action');
-});
+test.each(REFUSED)(
+  "an answer on the sandbox's challenge page is refused: %s",
+  async (_what, raw, headers, status) => {
+    const key = await challenge();
+    expect((await send(key, raw, headers)).status).toBe(status);
+    expect((await bank.findCharge(key)).kind).toBe('requires_action');
+  },
+);
 
-test('runs nothing, loads nothing, and tells a browser where its form may lead', async () => {
+test("the sandbox's challenge page runs and loads nothing, and limits where its form may lead", async () => {
   const { headers } = await read(await challenge());
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");

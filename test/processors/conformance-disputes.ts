@@ -31,13 +31,13 @@ export function tellsOfDisputes(rigOf: () => Rig): void {
 
   describe('disputes', () => {
     test.each<Behaviour>(['succeeds', 'settles', 'declines', 'errors'])(
-      'of a charge to what %s: none',
+      'of a charge to what %s are none',
       async (behaviour) => {
         expect(await disputesOf(await charged(behaviour))).toEqual([]);
       },
     );
 
-    test('of what was never charged: none, whatever the key', async () => {
+    test('of an unknown charge are none, whatever the key', async () => {
       for (const key of [rigOf().newKey(), '', "'; drop table payments", 'k'.repeat(300)]) {
         expect(await disputesOf(key)).toEqual([]);
       }
@@ -46,23 +46,26 @@ export function tellsOfDisputes(rigOf: () => Rig): void {
     test.each([
       ['disputed_lost', 'lost', 'fraudulent', 'declined'],
       ['disputed_won', 'won', 'product_not_received', 'succeeded'],
-    ] as const)('%s: opened, and in the end %s', async (behaviour, ends, reason, refunds) => {
-      const { processor } = rigOf();
-      const key = await charged(behaviour);
-      const [opened, ...others] = await disputesOf(key);
-      const said = { amount: AMOUNT, currency: CURRENCY, reason };
-      expect(opened).toMatchObject({ ...said, status: 'opened', at: expect.any(Number) });
-      expect(others).toEqual([]);
-      // It is the charge's no more than before: it succeeded.
-      expect((await processor.findCharge(key)).kind).toBe('succeeded');
-      expect((await refund(key)).kind).toBe('declined');
-      rigOf().settle();
-      const [ended] = await disputesOf(key);
-      const { reference } = opened ?? {};
-      expect(ended).toMatchObject({ ...said, reference, at: opened?.at, status: ends });
-      expect(await disputesOf(key)).toEqual(ended === undefined ? [] : [ended]);
-      expect((await processor.findCharge(key)).kind).toBe('succeeded');
-      expect((await refund(key)).kind).toBe(refunds);
-    });
+    ] as const)(
+      'of a charge that is %s are opened, and in the end %s',
+      async (behaviour, ends, reason, refunds) => {
+        const { processor } = rigOf();
+        const key = await charged(behaviour);
+        const [opened, ...others] = await disputesOf(key);
+        const said = { amount: AMOUNT, currency: CURRENCY, reason };
+        expect(opened).toMatchObject({ ...said, status: 'opened', at: expect.any(Number) });
+        expect(others).toEqual([]);
+        // It is the charge's no more than before: it succeeded.
+        expect((await processor.findCharge(key)).kind).toBe('succeeded');
+        expect((await refund(key)).kind).toBe('declined');
+        rigOf().settle();
+        const [ended] = await disputesOf(key);
+        const { reference } = opened ?? {};
+        expect(ended).toMatchObject({ ...said, reference, at: opened?.at, status: ends });
+        expect(await disputesOf(key)).toEqual(ended === undefined ? [] : [ended]);
+        expect((await processor.findCharge(key)).kind).toBe('succeeded');
+        expect((await refund(key)).kind).toBe(refunds);
+      },
+    );
   });
 }

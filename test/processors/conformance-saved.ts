@@ -75,12 +75,12 @@ export function savesInstruments(rigOf: () => Rig): void {
   }
   const nameOf = async (behaviour: Behaviour): Promise<string> => (await saved(behaviour)).saved;
 
-  describe('saving', () => {
+  describe('saving a payment method', () => {
     describe.each([
       ['with a charge', AMOUNT],
       ['without a charge', 0n],
-    ])('%s', (_what, amount) => {
-      test.each(SAVED)('what %s: %s', async (behaviour, kind) => {
+    ])('by %s', (_what, amount) => {
+      test.each(SAVED)('what %s is %s', async (behaviour, kind) => {
         const made = request(behaviour, { amount });
         const result = await decided(made);
         expect(result.kind).toBe(kind);
@@ -119,14 +119,14 @@ export function savesInstruments(rigOf: () => Rig): void {
       });
     });
 
-    test('nothing is saved without being asked for', async () => {
+    test('happens only where it is asked for', async () => {
       for (const behaviour of ['succeeds', 'settles'] as const) {
         const result = await rigOf().processor.charge(request(behaviour, { save: false }));
         expect('saved' in result && result.saved).toBeNull();
       }
     });
 
-    test('verifying moves no money', async () => {
+    test('to verify it moves no money', async () => {
       const made = request('succeeds', { amount: 0n });
       await rigOf().processor.charge(made);
       expect((await refund(made.key, 1n)).kind).toBe('declined');
@@ -144,7 +144,7 @@ export function savesInstruments(rigOf: () => Rig): void {
     });
   });
 
-  describe('a charge of what was saved', () => {
+  describe('a charge of a saved payment method', () => {
     test.each(OFF_SESSION)('of what %s is %s, then %s', async (behaviour, kind, then) => {
       const rig = rigOf();
       const { processor } = rig;
@@ -249,8 +249,8 @@ export function savesInstruments(rigOf: () => Rig): void {
     });
   });
 
-  describe('forgetting', () => {
-    test('what was saved ends its charges, and none that was made', async () => {
+  describe('forgetting a saved payment method', () => {
+    test('ends its charges to come, and none that was made', async () => {
       const { processor } = rigOf();
       const [name, other] = [await nameOf('succeeds'), await nameOf('succeeds')];
       const before = later(name);
@@ -288,7 +288,7 @@ export function savesInstruments(rigOf: () => Rig): void {
       }
     });
 
-    test('an unknown name is no error, nor is charging by it', async () => {
+    test('is no error for an unknown name, nor is charging by it', async () => {
       const { processor } = rigOf();
       for (const name of ['', 'x', "'; drop table payments", '\u{1F4B8}', 'k'.repeat(300)]) {
         expect(await processor.forget(name)).toEqual({ kind: 'forgotten' });

@@ -80,7 +80,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect(found).toBe(then ?? kind);
       });
 
-      test('one that was never made is not_attempted', async () => {
+      test('that was never made is not_attempted', async () => {
         expect((await rig.processor.findCharge(rig.newKey())).kind).toBe('not_attempted');
       });
 
@@ -200,11 +200,11 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
       });
     });
 
-    describe('a challenge', () => {
+    describe('a challenge of a charge', () => {
       test.each<[string, boolean, object]>([
         ['passed', true, { kind: 'requires_confirmation' }],
         ['failed', false, { kind: 'declined', code: 'authentication_failed' }],
-      ])('%s', async (_what, passed, decided) => {
+      ])('that is %s is decided so', async (_what, passed, decided) => {
         const made = request('challenges');
         const result = await rig.processor.charge(made);
         expect(result.kind === 'requires_action' && URL.canParse(result.url)).toBe(true);
@@ -218,7 +218,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect(await rig.processor.charge(made)).toMatchObject(decided);
       });
 
-      test('passed, it moves nothing until it is confirmed, and then once', async () => {
+      test('that is passed moves nothing until it is confirmed, and then once', async () => {
         const made = request('challenges');
         await rig.processor.charge(made);
         // Not before its buyer has agreed.
@@ -233,7 +233,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         await expectLeft(made.key, AMOUNT);
       });
 
-      test('passed and given up before it is confirmed: it charges no more', async () => {
+      test('that is passed and given up before it is confirmed charges no more', async () => {
         const made = request('challenges');
         await rig.processor.charge(made);
         await rig.answer(made.key, true);
@@ -242,7 +242,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect((await rig.processor.findCharge(made.key)).kind).toBe('not_attempted');
       });
 
-      test('confirmed and given up at once ends as one of the two', async () => {
+      test('that is confirmed and given up at once ends as one of the two', async () => {
         for (const _ of CALLERS.slice(0, 20)) {
           const key = await charged('challenges');
           await rig.answer(key, true);
@@ -260,12 +260,15 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         ['settles', 'pending'],
         ['declines', 'declined'],
         ['loses_the_request', 'not_attempted'],
-      ])('there was none: to confirm what %s answers what is true: %s', async (behaviour, kind) => {
-        const key = await charged(behaviour);
-        expect((await rig.processor.confirmCharge(key)).kind).toBe(kind as 'succeeded');
-      });
+      ])(
+        'that was never there: confirming what %s answers what is true: %s',
+        async (behaviour, kind) => {
+          const key = await charged(behaviour);
+          expect((await rig.processor.confirmCharge(key)).kind).toBe(kind as 'succeeded');
+        },
+      );
 
-      test('given up in time is over: no later answer charges', async () => {
+      test('that is given up in time is over: no later answer charges', async () => {
         const made = request('challenges');
         await rig.processor.charge(made);
         expect((await rig.processor.cancelCharge(made.key)).kind).toBe('not_attempted');
@@ -275,7 +278,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect((await refund(made.key)).kind).not.toBe('succeeded');
       });
 
-      test('answered and given up at once ends as one of the two', async () => {
+      test('that is answered and given up at once ends as one of the two', async () => {
         for (const _ of CALLERS.slice(0, 20)) {
           const key = await charged('challenges');
           const [canceled] = await Promise.all([
@@ -287,27 +290,27 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
       });
     });
 
-    describe('giving up', () => {
+    describe('giving up a charge', () => {
       test.each<[Behaviour, string]>([
         ['succeeds', 'succeeded'],
         ['settles', 'pending'],
         ['declines', 'declined'],
         ['loses_the_answer', 'succeeded'],
         ['loses_the_request', 'not_attempted'],
-      ])('what %s answers what is true: %s', async (behaviour, kind) => {
+      ])('to what %s answers what is true: %s', async (behaviour, kind) => {
         const key = await charged(behaviour);
         expect((await rig.processor.cancelCharge(key)).kind).toBe(kind as 'succeeded');
         expect((await rig.processor.findCharge(key)).kind).toBe(kind as 'succeeded');
       });
 
-      test('what has not arrived: it will not charge when it does', async () => {
+      test('that has not arrived keeps it from charging when it does', async () => {
         const late = request('succeeds');
         expect((await rig.processor.cancelCharge(late.key)).kind).toBe('not_attempted');
         expect((await rig.processor.charge(late)).kind).toBe('not_attempted');
         expect((await rig.processor.findCharge(late.key)).kind).toBe('not_attempted');
       });
 
-      test('while the charge arrives: every later question gets the same answer', async () => {
+      test('while it arrives: every later question gets the same answer', async () => {
         for (const _ of CALLERS.slice(0, 20)) {
           const made = request('succeeds');
           const [, canceled] = await Promise.all([
@@ -320,7 +323,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
     });
 
     describe('a refund', () => {
-      test('one that was never made is not_attempted', async () => {
+      test('that was never made is found as not_attempted', async () => {
         expect((await rig.processor.findRefund(rig.newKey())).kind).toBe('not_attempted');
       });
 
@@ -377,7 +380,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         ['in another currency', 'declined', 'succeeds', { currency: 'EUR' }],
         ['of nothing', 'not_attempted', 'succeeds', { amount: 0n }],
         ['of less than nothing', 'not_attempted', 'succeeds', { amount: -1n }],
-      ])('%s: %s', async (_what, kind, behaviour, more) => {
+      ])('%s is %s', async (_what, kind, behaviour, more) => {
         const key = rig.newKey();
         const chargeKey = behaviour === null ? rig.newKey() : await charged(behaviour);
         expect((await refund(chargeKey, { key, ...more })).kind).toBe(kind as 'declined');
@@ -416,7 +419,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
     savesInstruments(() => rig);
     tellsOfDisputes(() => rig);
 
-    test('nothing throws, whatever the key', async () => {
+    test('no processor method throws, whatever the key', async () => {
       const { processor } = rig;
       for (const key of ['', 'x', "'; drop table payments", '\u{1F4B8}', 'k'.repeat(300)]) {
         const results = await Promise.all([

@@ -80,44 +80,53 @@ const failure = () =>
     request: INSTRUMENT,
   });
 
-test.each(CALLS)('%s: what rejects is unknown', async (call, id, ask) => {
-  const { processor, lines, waiting } = open(() => Promise.reject(failure()));
-  expect(await ask(processor)).toEqual({ kind: 'unknown' });
-  expect(waiting.size).toBe(0);
-  expect(lines).toHaveLength(1);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'error', processor: 'bad', call, id });
-});
+test.each(CALLS)(
+  "a guarded processor's %s that rejects is answered unknown",
+  async (call, id, ask) => {
+    const { processor, lines, waiting } = open(() => Promise.reject(failure()));
+    expect(await ask(processor)).toEqual({ kind: 'unknown' });
+    expect(waiting.size).toBe(0);
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'error', processor: 'bad', call, id });
+  },
+);
 
-test.each(CALLS)('%s: what throws at once is unknown', async (_call, _id, ask) => {
-  const { processor, lines } = open(() => {
-    throw failure();
-  });
-  expect(await ask(processor)).toEqual({ kind: 'unknown' });
-  expect(lines).toHaveLength(1);
-});
+test.each(CALLS)(
+  "a guarded processor's %s that throws at once is answered unknown",
+  async (_call, _id, ask) => {
+    const { processor, lines } = open(() => {
+      throw failure();
+    });
+    expect(await ask(processor)).toEqual({ kind: 'unknown' });
+    expect(lines).toHaveLength(1);
+  },
+);
 
-test.each(CALLS)('%s: what is late is unknown, and heard no more', async (call, id, ask) => {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const { processor, lines, pass } = open(() => promise);
-  const asked = ask(processor);
-  pass();
-  expect(await asked).toEqual({ kind: 'unknown' });
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'warn', processor: 'bad', call, id });
-  // The late failure is logged, and is no unhandled rejection.
-  reject(failure());
-  await Promise.resolve();
-  await new Promise(setImmediate);
-  expect(lines).toHaveLength(2);
-});
+test.each(CALLS)(
+  "a guarded processor's %s that is late is answered unknown, and its answer is ignored",
+  async (call, id, ask) => {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const { processor, lines, pass } = open(() => promise);
+    const asked = ask(processor);
+    pass();
+    expect(await asked).toEqual({ kind: 'unknown' });
+    expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'warn', processor: 'bad', call, id });
+    // The late failure is logged, and is no unhandled rejection.
+    reject(failure());
+    await Promise.resolve();
+    await new Promise(setImmediate);
+    expect(lines).toHaveLength(2);
+  },
+);
 
-test('an answer in time is the answer, and no timer is left', async () => {
+test("a guarded processor's answer in time is the answer, and no timer is left", async () => {
   const answer = { kind: 'not_attempted' };
   const { processor, lines, waiting } = open(() => Promise.resolve(answer as never));
   expect(await processor.findRefund('the-refund')).toEqual({ kind: 'not_attempted' });
   expect([lines.length, waiting.size]).toEqual([0, 0]);
 });
 
-test('nothing that the buyer typed is logged', async () => {
+test('a guarded processor logs nothing that the buyer typed', async () => {
   const { processor, lines } = open(() => Promise.reject(failure()));
   await processor.charge(CHARGE);
   const account = { type: 'bank_debit', iban: 'DE89 3704 0044 0532 0130 00' } as const;
@@ -128,7 +137,7 @@ test('nothing that the buyer typed is logged', async () => {
   expect(logged).toContain('refused');
 });
 
-test('what is thrown need not be an error', async () => {
+test('a guarded processor may throw what is no error', async () => {
   // eslint-disable-next-line typescript/prefer-promise-reject-errors
   const { processor } = open(() => Promise.reject('no'));
   expect((await processor.findCharge('the-payment')).kind).toBe('unknown');

@@ -86,7 +86,7 @@ async function connect(
   return id;
 }
 
-test('without an account test mode has the sandbox, and live mode nothing', async () => {
+test('without an account test mode has the sandbox, and live mode no processor', async () => {
   const { processors } = await open();
   const organisationId = await organisation();
   const [tested, live] = [
@@ -100,7 +100,7 @@ test('without an account test mode has the sandbox, and live mode nothing', asyn
   expect(processors.named(tested, 'stripe:acct_1')).toBeNull();
 });
 
-test('an account takes what is new in its mode alone, as soon as it is told of it', async () => {
+test('a new account takes new payments in its mode alone, as soon as it is connected', async () => {
   const { processors, opened } = await open();
   const organisationId = await organisation();
   const live = { organisationId, mode: 'live' } as const;
@@ -114,7 +114,7 @@ test('an account takes what is new in its mode alone, as soon as it is told of i
   expect(opened).toEqual([{ id, tenant: live, name: 'stripe:acct_1', key: KEY }]);
 });
 
-test('one that another has replaced is asked about what it took', async () => {
+test('an account that another has replaced is asked about the payments it took', async () => {
   const { processors } = await open();
   const organisationId = await organisation();
   const tenant = { organisationId, mode: 'test' } as const;
@@ -133,7 +133,7 @@ test('one that another has replaced is asked about what it took', async () => {
   expect(processors.named(tenant, 'stripe:acct_2')?.name).toBe('stripe:acct_2');
 });
 
-test('another key of the account is used from when it is told', async () => {
+test('another key of the account is used once it is stored', async () => {
   const { processors, opened } = await open();
   const organisationId = await organisation();
   const tenant = { organisationId, mode: 'test' } as const;
@@ -148,7 +148,7 @@ test('another key of the account is used from when it is told', async () => {
   expect(opened.map(({ key }) => key)).toEqual([KEY, 'sk_test_next']);
 });
 
-test('a key that does not open is nothing to sell with, and is logged', async () => {
+test('a processor key that does not decrypt sells nothing, and is logged', async () => {
   const { processors } = await open();
   const organisationId = await organisation();
   const tenant = { organisationId, mode: 'test' } as const;

@@ -134,7 +134,7 @@ const CARDS: [string, string, string | null][] = [
 
 const codeOf = (result: ChargeResult): string | null => ('code' in result ? result.code : null);
 
-test.each(CARDS)('card %p: %s %p', async (number, kind, code) => {
+test.each(CARDS)("the sandbox's card %p is %s %p", async (number, kind, code) => {
   const result = await openBank().charge(chargeOf(card(number)));
   expect([result.kind, codeOf(result)]).toEqual([kind as 'declined', code]);
 });
@@ -163,7 +163,7 @@ const DETAILS: [string, string, string | null][] = [
   ['12/34',     '',       'incorrect_cvc'],
 ];
 
-test.each(DETAILS)('expiry %p, security code %p: %p', async (expiry, cvc, code) => {
+test.each(DETAILS)("the sandbox's expiry %p, security code %p is %p", async (expiry, cvc, code) => {
   const instrument = { type: 'card', number: '4242424242424242', expiry, cvc } as const;
   const result = await openBank().charge(chargeOf(instrument));
   expect([result.kind, codeOf(result)]).toEqual([code === null ? 'succeeded' : 'declined', code]);
@@ -183,12 +183,12 @@ const ACCOUNTS: [string, string, string | null][] = [
   ['4242424242424242',            'declined', 'incorrect_iban'],
 ];
 
-test.each(ACCOUNTS)('account %p: %s %p', async (iban, kind, code) => {
+test.each(ACCOUNTS)("the sandbox's account %p is %s %p", async (iban, kind, code) => {
   const result = await openBank().charge(chargeOf(debit(iban)));
   expect([result.kind, codeOf(result)]).toEqual([kind as 'declined', code]);
 });
 
-test('a number that it does not know may be real: nothing of it is kept', async () => {
+test('the sandbox keeps nothing of an unknown card number, which may be real', async () => {
   const [number, iban] = ['4111111111111111', 'DE75512108001245126199'];
   await openBank().charge(chargeOf(card(number)));
   await openBank().charge(chargeOf(debit(iban)));
@@ -199,7 +199,7 @@ test('a number that it does not know may be real: nothing of it is kept', async 
   }
 });
 
-test('a challenge that the buyer passes may still be declined', async () => {
+test('a challenge that the buyer passes may still be declined by the sandbox', async () => {
   const bank = openBank();
   const made = chargeOf(card('4000008400001629'));
   await bank.charge(made);
@@ -210,7 +210,7 @@ test('a challenge that the buyer passes may still be declined', async () => {
   });
 });
 
-test('one answer of many at once is taken', async () => {
+test('of many answers to a sandbox challenge at once one is taken', async () => {
   const bank = openBank();
   const made = chargeOf(card('4000002760003184'));
   await bank.charge(made);
@@ -220,7 +220,7 @@ test('one answer of many at once is taken', async () => {
   expect(answers.filter((answer) => answer !== null)).toEqual([{ returnUrl: made.returnUrl }]);
 });
 
-test('what the bank asks is known while it asks and after', async () => {
+test("what the sandbox's bank asks is known while it asks and after", async () => {
   const bank = openBank();
   const made = chargeOf(card('4000002760003184'));
   await bank.charge(made);
@@ -240,13 +240,13 @@ test('what the bank asks is known while it asks and after', async () => {
   expect(await bank.answerChallenge(plain.key, true)).toBeNull();
 });
 
-test('its books outlive the process', async () => {
+test("the sandbox's books outlive the process", async () => {
   const made = chargeOf(card('4242424242424242'));
   const result = await openBank().charge(made);
   expect(await openBank().findCharge(made.key)).toEqual(result);
 });
 
-test('where nothing waits, it is settled at once', async () => {
+test('a sandbox payment is settled at once where nothing waits', async () => {
   const bank = openBank(0);
   const settled = chargeOf(debit('DE89370400440532013000'));
   expect((await bank.charge(settled)).kind).toBe('succeeded');
@@ -257,7 +257,7 @@ test('where nothing waits, it is settled at once', async () => {
   });
 });
 
-test('where the database cancels a statement of many charges, it is not asked for each', async () => {
+test('sandbox charges whose common statement the database cancels are not retried one by one', async () => {
   const bank = openBank();
   const canceled = new Set<string>();
   const answers = await sql.begin(async (held) => {
@@ -288,7 +288,7 @@ const refundOf = (chargeKey: string, amount: bigint) => ({
   currency: 'USD',
 });
 
-test('refunds at the same moment share a statement', async () => {
+test('sandbox refunds at the same moment share a statement', async () => {
   const bank = openBank();
   const charge = chargeOf(card('4242424242424242'));
   await bank.charge(charge);
@@ -299,7 +299,7 @@ test('refunds at the same moment share a statement', async () => {
   expect(row).toEqual({ made: 20n, statements: 1n });
 });
 
-test('each of them has its own answer, where two processes send them too', async () => {
+test('each of many sandbox refunds at once has its own answer, sent by two processes too', async () => {
   const banks = [openBank(), openBank()] as const;
   const numbers = ['4242424242424242', '4000000000007726', '4000000000005126'];
   const charges = numbers.map((number) => chargeOf(card(number)));

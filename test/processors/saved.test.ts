@@ -91,11 +91,14 @@ const SAVINGS: [string, string, string][] = [
   ['DE75512108001245126199', 'declined incorrect_iban, hard',  'declined incorrect_iban, hard'],
 ];
 
-test.each(SAVINGS)('saving %s: %s, or %s where nothing is charged', async (number, paid, free) => {
-  const instrument = instrumentOf(number);
-  expect(said(await BANK().charge(saving(instrument, 1250n)))).toBe(paid);
-  expect(said(await BANK().charge(saving(instrument)))).toBe(free);
-});
+test.each(SAVINGS)(
+  'saving %s is %s, or %s where nothing is charged',
+  async (number, paid, free) => {
+    const instrument = instrumentOf(number);
+    expect(said(await BANK().charge(saving(instrument, 1250n)))).toBe(paid);
+    expect(said(await BANK().charge(saving(instrument)))).toBe(free);
+  },
+);
 
 // prettier-ignore
 const RENEWALS: [string, string, string][] = [
@@ -111,13 +114,13 @@ const RENEWALS: [string, string, string][] = [
   ['DE62370400440532013001', 'pending',                'declined insufficient_funds'],
 ];
 
-test.each(RENEWALS)('charged when it was saved, %s: %s, then %s', async (number, first, then) => {
+test.each(RENEWALS)('a charge of the saved %s is %s, then %s', async (number, first, then) => {
   const made = later(await saved(instrumentOf(number)));
   expect(said(await BANK().chargeSaved(made))).toBe(first);
   expect(said(await bankAt(NOW + SETTLE_MS).findCharge(made.key))).toBe(then);
 });
 
-test('a debit that is accepted is saved at once, and stays so when it bounces', async () => {
+test('a bank debit that is accepted is saved at once, and stays so when it bounces', async () => {
   const made = saving(instrumentOf('DE62370400440532013001'), 1250n);
   const name = savedAs(await BANK().charge(made));
   const after = bankAt(NOW + SETTLE_MS);
@@ -125,7 +128,7 @@ test('a debit that is accepted is saved at once, and stays so when it bounces', 
   expect((await after.chargeSaved(later(name))).kind).toBe('pending');
 });
 
-test('a card tells its last month, and is declined when that is over', async () => {
+test('a saved card tells its last month, and is declined when that is over', async () => {
   const instrument = card('4242 4242 4242 4242', '1/2027');
   const result = await BANK().charge(saving(instrument));
   expect(result).toMatchObject({ expiry: { month: 1, year: 2027 } });
@@ -157,7 +160,7 @@ test.each(UNSAVED)('nothing is saved by a charge %s', async (_what, made, answer
   expect(said(result)).toBe('declined mandate_lost, hard');
 });
 
-test('a renewal saves nothing of its own', async () => {
+test('a renewal saves no payment method of its own', async () => {
   const name = await saved(card('4242424242424242'));
   const made = later(name);
   expect(savedAs(await BANK().chargeSaved(made))).toBe(name);
@@ -166,7 +169,7 @@ test('a renewal saves nothing of its own', async () => {
   expect(said(result)).toBe('declined mandate_lost, hard');
 });
 
-test('of a renewal too, a refund goes as its card says', async () => {
+test('a refund of a renewal goes as its saved card says', async () => {
   for (const [number, kind] of [
     ['4242424242424242', 'succeeded'],
     ['4000000000007726', 'pending'],
@@ -178,14 +181,14 @@ test('of a renewal too, a refund goes as its card says', async () => {
   }
 });
 
-test('what is saved outlives the process, and is not the number', async () => {
+test('a saved payment method outlives the process, and is not the number', async () => {
   for (const [number] of RENEWALS) await saved(instrumentOf(number));
   const books = JSON.stringify(await sql`select to_jsonb(c)::text as row from sandbox_charges c`);
   for (const [number] of [...SAVINGS, ...RENEWALS]) expect(books).not.toContain(number);
   expect(books).not.toContain('123"');
 });
 
-test('of charges at the same moment each has its own answer; one that cannot be written fails alone', async () => {
+test('saved charges at once have each its own answer; one that cannot be written fails alone', async () => {
   const [good, bad] = [
     await saved(card('4242424242424242')),
     await saved(card('4000000000000341')),

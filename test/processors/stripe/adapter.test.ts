@@ -58,8 +58,8 @@ const later = (saved: string) => ({ key: ids.next(), amount: 900n, currency: 'EU
 const lose = (method: 'GET' | 'POST', path: RegExp, how: How, count = 1) =>
   adapter.fake.next({ method, path, count }, how);
 
-describe('the page', () => {
-  test("is Stripe's, with the price, and leads back", async () => {
+describe('the payment page at Stripe', () => {
+  test('has the price, and leads back', async () => {
     const made = request();
     const result = await stripe.charge(made);
     expect(urlOf(result)).toStartWith(`${stripe.pageOrigin}/c/pay/`);
@@ -78,7 +78,7 @@ describe('the page', () => {
     expect(left).toBeLessThan(PAGE_MS);
   });
 
-  test('a card is authorised there, and charged when it is confirmed', async () => {
+  test('authorises a card, which is charged when it is confirmed', async () => {
     const made = request();
     expect(await pays(made, GOOD)).toBe('paid');
     expect(await stripe.findCharge(made.key)).toMatchObject({
@@ -95,7 +95,7 @@ describe('the page', () => {
     expect(intentsOf(made.key)).toMatchObject([{ status: 'succeeded', amount_received: 1250 }]);
   });
 
-  test('a bank debit goes its way at once', async () => {
+  test('charges a bank debit at once', async () => {
     const made = request({ save: true });
     expect(await pays(made, DEBIT)).toBe('processing');
     const pending = await stripe.findCharge(made.key);
@@ -109,7 +109,7 @@ describe('the page', () => {
     expect((await stripe.findCharge(made.key)).kind).toBe('succeeded');
   });
 
-  test('where the charge has to be confirmed, only what can wait is offered', async () => {
+  test('offers only methods that can wait, where the charge has to be confirmed', async () => {
     const made = request({ confirms: true });
     expect(await pays(made, DEBIT)).toBe('declined');
     expect(intentsOf(made.key)).toEqual([]);
@@ -119,7 +119,7 @@ describe('the page', () => {
     expect(intentsOf(made.key)).toMatchObject([{ status: 'canceled', amount_received: 0 }]);
   });
 
-  test('after a decline it takes another card', async () => {
+  test('takes another card after a decline', async () => {
     const made = request();
     expect(await pays(made, '4000000000009995')).toBe('declined');
     expect((await stripe.findCharge(made.key)).kind).toBe('requires_action');
@@ -135,7 +135,7 @@ describe('the page', () => {
     ['a wrong code', '4000000000000127', { kind: 'declined', code: 'incorrect_cvc' }],
     ['an expired card', '4000000000000069', { kind: 'declined', code: 'expired_card' }],
     ['an error of the bank', '4000000000000119', { kind: 'declined', code: 'processing_error' }],
-  ])('given up or expired, where %s', async (_what, typed, decided) => {
+  ])('is given up or expired, where %s', async (_what, typed, decided) => {
     for (const expires of [true, false]) {
       for (const more of [{}, { save: true, amount: 0n }]) {
         const made = request(more);
@@ -149,7 +149,7 @@ describe('the page', () => {
     }
   });
 
-  test('names the order; an address that Stripe does not take is asked for there', async () => {
+  test('names the order, and asks for an address that Stripe does not take', async () => {
     const order = { name: 'A year of tea', email: 'ada@example.com' };
     const known = request({ order });
     await stripe.charge(known);
@@ -163,7 +163,7 @@ describe('the page', () => {
     expect(sessionsOf(made.key)).toMatchObject([{ customer_email: null }]);
   });
 
-  test('left at the bank, it is given up', async () => {
+  test('that is left at the bank is given up', async () => {
     const made = request();
     expect(await pays(made, '4000002500003155', { abandons3ds: true })).toBe('challenged');
     expect((await stripe.findCharge(made.key)).kind).toBe('requires_action');
@@ -176,7 +176,7 @@ describe('an amount that Stripe does not take', () => {
     ['an unknown currency', { currency: 'IRR' }, 'Stripe takes no payments in IRR.'],
     ['a fraction', { currency: 'KWD', amount: 1001n }, 'only multiples of 0.010 KWD'],
     ['too much', { amount: 10n ** 8n }, 'as much as 1000000.00 EUR'],
-  ])('%s is refused by name, and Stripe is not asked', async (_what, more, message) => {
+  ])('in %s is refused by name, and Stripe is not called', async (_what, more, message) => {
     const asked = adapter.fake.requests().length;
     const made = request(more);
     const refused = { kind: 'not_attempted', message: expect.stringContaining(message) };
@@ -197,32 +197,35 @@ describe('an amount that Stripe does not take', () => {
   });
 });
 
-describe('a crash', () => {
+describe('a crash of a Stripe call', () => {
   test.each<[string, How]>([
     ['before the page was asked for', 'lose_request'],
     ['before its answer came', 'lose_answer'],
-  ])('%s: it is asked for again, also when Stripe has forgotten the key', async (_what, how) => {
-    for (const waits of [0, 60_000, DAY_MS + 60_000]) {
-      const made = request();
-      lose('POST', SESSIONS, how);
-      expect((await stripe.charge(made)).kind).toBe('unknown');
-      const next = adapter.open();
-      expect(await next.findCharge(made.key)).toMatchObject({ code: 'not_found' });
-      adapter.fake.advance(waits);
-      const result = await next.charge(made);
-      // Its page would be open for less than Stripe allows.
-      if (waits > 60_000) {
-        expect(result.kind).toBe('not_attempted');
-        expect((await next.charge(made)).kind).toBe('not_attempted');
-      } else {
-        expect(await adapter.fake.buyer.pays(urlOf(result), GOOD)).toBe('paid');
-        expect((await next.confirmCharge(made.key)).kind).toBe('succeeded');
+  ])(
+    '%s: the page is asked for again, also when Stripe has forgotten the key',
+    async (_what, how) => {
+      for (const waits of [0, 60_000, DAY_MS + 60_000]) {
+        const made = request();
+        lose('POST', SESSIONS, how);
+        expect((await stripe.charge(made)).kind).toBe('unknown');
+        const next = adapter.open();
+        expect(await next.findCharge(made.key)).toMatchObject({ code: 'not_found' });
+        adapter.fake.advance(waits);
+        const result = await next.charge(made);
+        // Its page would be open for less than Stripe allows.
+        if (waits > 60_000) {
+          expect(result.kind).toBe('not_attempted');
+          expect((await next.charge(made)).kind).toBe('not_attempted');
+        } else {
+          expect(await adapter.fake.buyer.pays(urlOf(result), GOOD)).toBe('paid');
+          expect((await next.confirmCharge(made.key)).kind).toBe('succeeded');
+        }
+        expect(intentsOf(made.key).length).toBeLessThanOrEqual(1);
       }
-      expect(intentsOf(made.key).length).toBeLessThanOrEqual(1);
-    }
-  });
+    },
+  );
 
-  test('a page that comes after its key was given up is closed', async () => {
+  test('whose page comes after its key was given up closes the page', async () => {
     const made = request();
     const before = adapter.fake.requests().length;
     const goesOn = Promise.withResolvers<void>();
@@ -244,7 +247,7 @@ describe('a crash', () => {
     [/\/confirm$/, 'error_500'],
     [/\/confirm$/, 'error_500_after'],
     [/\/confirm$/, 'lock_timeout'],
-  ])('in a renewal, at %p: %p: it is charged once', async (path, how) => {
+  ])('in a renewal, at %p: %p: the charge is made once', async (path, how) => {
     const saved = await savedOf(GOOD);
     for (const waits of [0, DAY_MS + 60_000]) {
       const made = later(saved);
@@ -281,7 +284,7 @@ describe('a crash', () => {
     },
   );
 
-  test('in the capture: it is captured once', async () => {
+  test('in the capture: the charge is captured once', async () => {
     for (const how of ['lose_answer', 'error_500', 'error_500_after', 'lose_request'] as const) {
       const made = request();
       await pays(made, GOOD);
@@ -292,7 +295,7 @@ describe('a crash', () => {
   });
 });
 
-describe('processes with the same key', () => {
+describe('processes that call Stripe with the same key', () => {
   const many = () => Array.from({ length: 8 }, () => adapter.open());
 
   test('have one page', async () => {
@@ -321,8 +324,8 @@ describe('processes with the same key', () => {
   });
 });
 
-describe('without the buyer', () => {
-  test('where the bank asks for the buyer, it is declined for good', async () => {
+describe('a Stripe charge without the buyer', () => {
+  test('is declined for good where the bank asks for the buyer', async () => {
     const made = later(await savedOf('4000002760003184'));
     const declined = { kind: 'declined', code: 'authentication_required' };
     expect(await stripe.chargeSaved(made)).toMatchObject(declined);
@@ -331,7 +334,7 @@ describe('without the buyer', () => {
     expect(intentsOf(made.key)).toMatchObject([{ amount_received: 0 }]);
   });
 
-  test('an intent that waits for the buyer is ended', async () => {
+  test('has its intent canceled where that waits for the buyer', async () => {
     const made = later(await savedOf('4000002500003155'));
     lose('POST', /\/confirm$/, 'lose_request');
     expect((await stripe.chargeSaved(made)).kind).toBe('unknown');
@@ -346,7 +349,7 @@ describe('without the buyer', () => {
     expect(await adapter.open().chargeSaved(made)).toMatchObject(declined);
   });
 
-  test('what was detached at Stripe is lost', async () => {
+  test('has lost its mandate where the method was detached at Stripe', async () => {
     for (const when of ['before', 'between'] as const) {
       const saved = await savedOf(GOOD);
       const made = later(saved);
@@ -365,7 +368,7 @@ describe('without the buyer', () => {
     ['lose_request', 'unknown'],
     ['lose_answer', 'unknown'],
     ['rate_limit', 'unknown'],
-  ])('forgetting, %p: is not known, and done again', async (how, kind) => {
+  ])('is not made once forgetting its method, lost by %p, is done again', async (how, kind) => {
     const saved = await savedOf(GOOD);
     lose('POST', /\/detach$/, how);
     expect(await stripe.forget(saved)).toEqual({ kind: kind as 'unknown' });
@@ -374,7 +377,7 @@ describe('without the buyer', () => {
   });
 });
 
-test('a refund is looked at again until no bank can send it back', async () => {
+test('a refund at Stripe is looked up again until no bank can send it back', async () => {
   const back = async (chargeKey: string) => {
     const made = { key: ids.next(), chargeKey, amount: 100n, currency: 'EUR' };
     const result = await stripe.refund(made);
@@ -405,7 +408,7 @@ test('a key that Stripe does not accept fails its account, and nothing is lost',
   await other.close();
 });
 
-test('what is logged names no key, no card and no buyer', async () => {
+test('the log of Stripe calls names no key, no card and no buyer', async () => {
   const lines: string[] = [];
   const log = (fields: object, message: string) =>
     void lines.push(JSON.stringify({ ...fields, message }));

@@ -46,20 +46,23 @@ function ours(amount: string, currency: string): bigint {
   return parsed;
 }
 
-describe('1,230 of each currency', () => {
-  test.each(KNOWN.filter((code) => TAKEN.has(code)))('%s is written as Stripe does', (currency) => {
-    expect(stripeAmount(ours('1230', currency), currency)).toEqual({
-      kind: 'amount',
-      units: writtenOf(currency),
-    });
-  });
+describe('an amount of 1,230 in each currency', () => {
+  test.each(KNOWN.filter((code) => TAKEN.has(code)))(
+    'in %s is written as Stripe does',
+    (currency) => {
+      expect(stripeAmount(ours('1230', currency), currency)).toEqual({
+        kind: 'amount',
+        units: writtenOf(currency),
+      });
+    },
+  );
 
-  test.each(KNOWN.filter((code) => !TAKEN.has(code)))('%s is refused by name', (currency) => {
+  test.each(KNOWN.filter((code) => !TAKEN.has(code)))('in %s is refused by name', (currency) => {
     const result = stripeAmount(ours('1230', currency), currency);
     expect(result).toEqual({ kind: 'refused', message: expect.stringContaining(currency) });
   });
 
-  test('those that Stripe has and ISO 4217 has not are the two that left it', () => {
+  test('the currencies that Stripe has and ISO 4217 has not are the two that left it', () => {
     const unknown = [...TAKEN].filter((code) => !EXPONENTS.has(code));
     expect(unknown.toSorted()).toEqual(['ANG', 'STD']);
   });
@@ -79,7 +82,7 @@ const SMALLEST: [string, string, number][] = [
   ['0.010', 'BHD', 10],
 ];
 
-test.each(SMALLEST)('%s %s is %p', (amount, currency, units) => {
+test.each(SMALLEST)('the amount of %s %s is %p at Stripe', (amount, currency, units) => {
   expect(stripeAmount(ours(amount, currency), currency)).toEqual({ kind: 'amount', units });
 });
 
@@ -93,7 +96,7 @@ const INEXACT: [string, string, string][] = [
   ['1.20',  'MGA', '1.00 MGA'],
 ];
 
-test.each(INEXACT)('%s %s is refused and never rounded', (amount, currency, step) => {
+test.each(INEXACT)('the amount of %s %s is refused and never rounded', (amount, currency, step) => {
   const message = `Stripe cannot take ${amount} ${currency}: only multiples of ${step}.`;
   expect(stripeAmount(ours(amount, currency), currency)).toEqual({ kind: 'refused', message });
 });
@@ -108,7 +111,7 @@ const LARGEST: [string, string][] = [
   ['9999999999.99', 'IDR'],
 ];
 
-test.each(LARGEST)('%s %s is the most', (amount, currency) => {
+test.each(LARGEST)('%s %s is the largest amount that Stripe takes', (amount, currency) => {
   const most = ours(amount, currency);
   expect(stripeAmount(most, currency).kind).toBe('amount');
   const [, least = 1n] = STEP.find(([code]) => code === currency) ?? [];

@@ -61,7 +61,7 @@ const DECLINES: Readonly<Record<string, string>> = {
   withdrawal_count_limit_exceeded: 'card_declined',
 };
 
-test.each(Object.entries(DECLINES))('the decline %s is %s', (declineCode, ours) => {
+test.each(Object.entries(DECLINES))('the Stripe decline %s is %s', (declineCode, ours) => {
   const code = failureCodeOf({ code: 'card_declined', declineCode });
   expect<string>(code).toBe(ours);
   expect<readonly string[]>(FAILURE_CODES).toContain(code);
@@ -78,7 +78,7 @@ const NEVER_AGAIN = [
   'stolen_card',
 ];
 
-test.each(NEVER_AGAIN)('after %s the same instrument is not tried again', (declineCode) => {
+test.each(NEVER_AGAIN)('a Stripe instrument declined with %s is not tried again', (declineCode) => {
   expect(HARD_DECLINES.has(failureCodeOf({ code: 'card_declined', declineCode }))).toBe(true);
 });
 
@@ -102,7 +102,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   setup_intent_authentication_failure:     'authentication_failed',
 };
 
-test.each(Object.entries(ERRORS))('the error %s is %s', (code, ours) => {
+test.each(Object.entries(ERRORS))('the Stripe error %s is %s', (code, ours) => {
   expect<string>(failureCodeOf({ code, declineCode: undefined })).toBe(ours);
 });
 
@@ -110,7 +110,7 @@ test.each([
   [undefined, undefined],
   ['toString', 'constructor'],
   ['something_new', 'newer'],
-])('what Stripe does not document is a decline: %p, %p', (code, declineCode) => {
+])('an undocumented Stripe answer is a decline: %p, %p', (code, declineCode) => {
   expect(failureCodeOf({ code, declineCode })).toBe('card_declined');
 });
 
@@ -127,7 +127,7 @@ const REFUNDS: [string | undefined, string][] = [
   ['toString',                           'unknown'],
 ];
 
-test.each(REFUNDS)('a refund that fails for %p: %s', (reason, ours) => {
+test.each(REFUNDS)('a Stripe refund that fails for %p has failed with %s', (reason, ours) => {
   expect<string>(refundFailureOf(reason)).toBe(ours);
   expect<readonly string[]>(REFUND_FAILURES).toContain(refundFailureOf(reason));
 });

@@ -66,7 +66,7 @@ async function disputeThatIs(status: string, id: string) {
   return payment(id);
 }
 
-test('a card that disputes what it pays: the webhook is followed', async () => {
+test('a card that disputes what it pays: the webhook of Stripe is followed', async () => {
   const id = await buy('4000000000000259');
   const opened = await disputeThatIs('opened', id);
   const [dispute] = there().disputes;
@@ -83,7 +83,7 @@ test('a card that disputes what it pays: the webhook is followed', async () => {
   });
 });
 
-test('a part, won: what is not disputed can be refunded meanwhile', async () => {
+test('a Stripe dispute of a part, won: the rest can be refunded meanwhile', async () => {
   const id = await buy('4242424242424242');
   const dispute = bank.fake.dispute(intentOf(id), { amount: 4000, reason: 'duplicate' });
   expect(await disputeThatIs('opened', id)).toMatchObject({ refundable_amount: '60.00' });
@@ -93,7 +93,7 @@ test('a part, won: what is not disputed can be refunded meanwhile', async () => 
   expect([refund.status, refund.amount]).toEqual(['succeeded', '100.00']);
 });
 
-test('lost, but won in part: what came back can be refunded', async () => {
+test('a Stripe dispute that is lost, but won in part: what came back can be refunded', async () => {
   const id = await buy('4242424242424242');
   const dispute = bank.fake.dispute(intentOf(id));
   await disputeThatIs('opened', id);
@@ -104,7 +104,7 @@ test('lost, but won in part: what came back can be refunded', async () => {
   });
 });
 
-test('an inquiry is no dispute until money is taken', async () => {
+test('an inquiry at Stripe is no dispute until money is taken', async () => {
   const id = await buy('4242424242424242');
   const dispute = bank.fake.dispute(intentOf(id), { isInquiry: true });
   const scope = { organisationId: mine.id, mode: 'test' as const };
@@ -115,7 +115,7 @@ test('an inquiry is no dispute until money is taken', async () => {
   expect(await disputeThatIs('lost', id)).toMatchObject({ refundable_amount: '0.00' });
 });
 
-test('webhooks that never come: who asks is told, once', async () => {
+test("without Stripe's webhooks a dispute is told once, to who asks", async () => {
   const id = await buy('4242424242424242');
   bank.fake.webhooks.mode = 'off';
   const dispute = bank.fake.dispute(intentOf(id));

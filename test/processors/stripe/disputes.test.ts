@@ -30,7 +30,7 @@ const SAID = {
   at: 1_700_000_000_000,
 } as const;
 
-describe('by its status', () => {
+describe('a Stripe dispute by its status', () => {
   // prettier-ignore
   test.each<[Stripe.Dispute.Status, readonly number[], string | null]>([
     ['needs_response',         [-5000],       'opened'],
@@ -48,19 +48,19 @@ describe('by its status', () => {
     ['prevented',              [-5000],       'lost'],
     ['what comes next',        [],            null],
     ['what comes next',        [-5000],       'lost'],
-  ])('%s, moved %p: %s', (status, moves, ours) => {
+  ])('%s, moved %p: is %s', (status, moves, ours) => {
     const made = disputeOf(dispute({ status, moves }));
     expect(made?.status ?? null).toBe(ours as 'won');
     if (made !== null) expect(made).toMatchObject({ ...SAID, amount: 5000n });
   });
 
-  test('one that is appealed is asked about again', () => {
+  test('that is appealed is looked up again', () => {
     expect(disputeOf(dispute({ status: 'appeal_under_review' }))?.askAfterMs).toBe(86_400_000);
     expect(disputeOf(dispute({ status: 'lost' }))?.askAfterMs).toBeUndefined();
   });
 });
 
-describe('lost', () => {
+describe('a Stripe dispute that is lost', () => {
   // prettier-ignore
   test.each<[string, readonly number[], bigint, string]>([
     ['all of it',                              [-5000],       5000n, 'lost'],
@@ -68,7 +68,7 @@ describe('lost', () => {
     // Of 45.01, 15 came back; what is left is never rounded to our favour.
     ['in another currency, by its share',      [-4501, 1500], 3334n, 'lost'],
     ['with all of it given back: it is ours',  [-5000, 5000], 5000n, 'won'],
-  ])('%s', (_what, moves, amount, status) => {
+  ])('takes %s', (_what, moves, amount, status) => {
     expect(disputeOf(dispute({ status: 'lost', moves }))).toMatchObject({ amount, status });
   });
 });
@@ -81,14 +81,17 @@ test.each([
   ['isk', 1201, 13n],
   // The other way round.
   ['mga', 12, 1200n],
-])('%s %d', (currency, units, amount) => {
-  const made = disputeOf(dispute({ status: 'lost', currency, amount: units }));
-  expect(made).toMatchObject({ amount, currency: currency.toUpperCase() });
-});
+])(
+  'a lost Stripe dispute in %s of %d has the amount in our decimals',
+  (currency, units, amount) => {
+    const made = disputeOf(dispute({ status: 'lost', currency, amount: units }));
+    expect(made).toMatchObject({ amount, currency: currency.toUpperCase() });
+  },
+);
 
 test.each([
   ['product_not_received', 'product_not_received'],
   ['a reason of tomorrow', 'general'],
-])('for %s', (reason, ours) => {
+])('a Stripe dispute for %s has its reason', (reason, ours) => {
   expect(disputeOf(dispute({ status: 'lost', reason }))?.reason).toBe(ours as 'general');
 });

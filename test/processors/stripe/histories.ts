@@ -284,7 +284,7 @@ export function endAsBooksSay(histories: number): void {
   });
   afterAll(() => adapter.close());
 
-  test(`${histories} histories with losses end as Stripe's books say`, async () => {
+  test(`${histories} random histories with lost calls end as Stripe's books say`, async () => {
     await withSeed(async (random) => {
       for (let nth = 0; nth < histories; nth += 1) {
         const history = new History(random);

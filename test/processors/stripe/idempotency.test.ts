@@ -28,7 +28,7 @@ async function madeBy(work: () => Promise<unknown>): Promise<number> {
   return made() - before;
 }
 
-describe('a key', () => {
+describe('a Stripe idempotency key', () => {
   test('answers the same again, and does nothing', async () => {
     const key = newKey();
     const first = await create(key);
@@ -86,7 +86,7 @@ describe('a key', () => {
     expect((await create(key)).id).toBe(id);
   });
 
-  test('sent by many at once makes one', async () => {
+  test('sent by many at once makes one object', async () => {
     const key = newKey();
     expect(
       await madeBy(() => Promise.allSettled(Array.from({ length: 50 }, () => create(key)))),
@@ -94,7 +94,7 @@ describe('a key', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('a Stripe idempotency key keeps', () => {
   test('a 500, with its effect or without', async () => {
     for (const [how, effect] of [
       ['error_500', 0],

@@ -18,8 +18,8 @@ async function unconfirmed(typing: string): Promise<Stripe.PaymentIntent> {
 }
 const confirm = (id: string) => shop.stripe.paymentIntents.confirm(id, { off_session: true });
 
-describe('confirmed off session', () => {
-  test.each(['4242424242424242', '4000002500003155'])('%s is charged', async (card) => {
+describe('a fake Stripe intent confirmed off session', () => {
+  test.each(['4242424242424242', '4000002500003155'])('with %s is charged', async (card) => {
     const { id, status } = await unconfirmed(card);
     expect(status).toBe('requires_confirmation');
     expect(await confirm(id)).toMatchObject({ status: 'succeeded', amount_received: 2500 });
@@ -33,7 +33,7 @@ describe('confirmed off session', () => {
   test.each([
     ['4000000000000341', 'card_declined', 'generic_decline'],
     ['4000002760003184', 'authentication_required', 'authentication_required'],
-  ])('%s is declined: %s, %s', async (card, code, decline_code) => {
+  ])('with %s is declined: %s, %s', async (card, code, decline_code) => {
     const { id } = await unconfirmed(card);
     const error = await errorOf(confirm(id));
     expect(error).toBeInstanceOf(Stripe.errors.StripeCardError);
@@ -46,7 +46,7 @@ describe('confirmed off session', () => {
     });
   });
 
-  test('a card whose bank changes its mind is declined for any reason', async () => {
+  test('with a card whose bank changes its mind is declined for any reason', async () => {
     const saved = await shop.saved('4242424242424242');
     for (const decline_code of ['revocation_of_authorization', 'do_not_honor']) {
       fake.declines(saved.payment_method, { code: 'card_declined', decline_code, message: 'No.' });
@@ -59,7 +59,7 @@ describe('confirmed off session', () => {
     }
   });
 
-  test('a bank debit is processing, and decided later', async () => {
+  test('with a bank debit is processing, and decided later', async () => {
     const { id } = await unconfirmed('DE89370400440532013000');
     expect((await confirm(id)).status).toBe('processing');
     expect((await errorOf(shop.stripe.paymentIntents.cancel(id))).statusCode).toBe(400);
@@ -67,7 +67,7 @@ describe('confirmed off session', () => {
     expect((await shop.stripe.paymentIntents.retrieve(id)).status).toBe('succeeded');
   });
 
-  test('a card that has expired since is declined', async () => {
+  test('with a card that has expired since is declined', async () => {
     const session = await shop.setupSession();
     await fake.buyer.pays(session.url, {
       number: '4242424242424242',
@@ -89,14 +89,14 @@ describe('confirmed off session', () => {
   test.each<[string, string]>([
     ['4000000000001000', 'succeeded'],
     ['4000000000001018', 'requires_confirmation'],
-  ])('the connection to what %s charges is lost: it is %s', async (card, status) => {
+  ])('by %s whose connection is lost is %s', async (card, status) => {
     const { id } = await unconfirmed(card);
     expect(await errorOf(confirm(id))).toBeInstanceOf(Stripe.errors.StripeConnectionError);
     expect((await shop.stripe.paymentIntents.retrieve(id)).status).toBe(status as 'succeeded');
   });
 });
 
-describe('a method', () => {
+describe('a fake Stripe payment method', () => {
   test('that was detached is charged no more, and cannot be detached again', async () => {
     const saved = await shop.saved('4242424242424242');
     const intent = await shop.stripe.paymentIntents.create({
@@ -137,7 +137,7 @@ describe('a method', () => {
   });
 });
 
-describe('an intent', () => {
+describe('a fake Stripe intent', () => {
   test('is canceled before it is confirmed, and then for ever', async () => {
     const { id } = await unconfirmed('4242424242424242');
     const { paymentIntents } = shop.stripe;

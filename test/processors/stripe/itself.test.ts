@@ -70,7 +70,7 @@ async function renewal(card: string) {
   return { key: ids.next(), saved: await saved(card), amount: AMOUNT, currency: 'USD' };
 }
 
-describe('a charge without its buyer', () => {
+describe('a Stripe charge without its buyer', () => {
   test('is one, however often and by how many it is asked for', async () => {
     const request = await renewal('pm_card_visa');
     const results = await Promise.all([1, 2, 3].map(() => processor.chargeSaved(request)));
@@ -101,7 +101,7 @@ describe('a charge without its buyer', () => {
     expect(await processor.chargeSaved(request)).toMatchObject({ kind: 'declined', code });
   });
 
-  test('of what was removed has lost its mandate', async () => {
+  test('of a removed method has lost its mandate', async () => {
     const request = await renewal('pm_card_visa');
     expect(await processor.forget(request.saved)).toEqual({ kind: 'forgotten' });
     expect(await processor.chargeSaved(request)).toMatchObject({
@@ -117,7 +117,7 @@ describe('a charge without its buyer', () => {
   });
 });
 
-test('refunds: each once, and no more than was charged', async () => {
+test('Stripe refunds are made once each, and no more than was charged', async () => {
   const request = await renewal('pm_card_visa');
   await processor.chargeSaved(request);
   const refund = (amount: bigint, key: string = ids.next()) =>
@@ -133,7 +133,7 @@ test('refunds: each once, and no more than was charged', async () => {
   expect((await processor.findRefund(ids.next())).kind).toBe('not_attempted');
 });
 
-describe('a page of Stripe', () => {
+describe('a page at Stripe', () => {
   // prettier-ignore
   test.each([
     ['for a purchase',          { amount: AMOUNT, currency: 'USD', save: false }],

@@ -26,7 +26,7 @@ async function raw(path: string, body: string): Promise<{ status: number; error:
   return { status: response.status, error };
 }
 
-describe('a key', () => {
+describe('a key of the fake Stripe', () => {
   test('tells its account and its mode', async () => {
     const { account } = shop;
     for (const [key, live] of [
@@ -76,7 +76,7 @@ describe('a key', () => {
   });
 });
 
-describe('a call is refused', () => {
+describe('a call of the fake Stripe is refused', () => {
   const SESSIONS = '/v1/checkout/sessions';
 
   test.each<[string, string, string, object]>([
@@ -126,20 +126,20 @@ describe('a call is refused', () => {
   });
 });
 
-describe('a planned fault', () => {
+describe('a planned fault of the fake Stripe', () => {
   const BALANCE = { method: 'GET', path: /^\/v1\/balance$/ };
   const ask = () => shop.stripe.balance.retrieve();
 
   test.each<['rate_limit' | 'lock_timeout', string]>([
     ['rate_limit', 'rate_limit'],
     ['lock_timeout', 'lock_timeout'],
-  ])('%s', async (how, code) => {
+  ])('is %s', async (how, code) => {
     fake.next(BALANCE, how);
     expect(await errorOf(ask())).toMatchObject({ statusCode: 429, code });
     expect((await ask()).object).toBe('balance');
   });
 
-  test('a lost connection', async () => {
+  test('is a lost connection', async () => {
     for (const how of ['lose_request', 'lose_answer'] as const) {
       fake.next(BALANCE, how);
       expect(await errorOf(ask())).toBeInstanceOf(Stripe.errors.StripeConnectionError);
@@ -147,20 +147,20 @@ describe('a planned fault', () => {
     }
   });
 
-  test('as often as it is for, and only for the calls that it is for', async () => {
+  test('comes as often as planned, and only for the planned calls', async () => {
     fake.next({ ...BALANCE, count: 2 }, 'error_500');
     expect((await shop.stripe.charges.list()).object).toBe('list');
     for (const _ of [1, 2]) expect((await errorOf(ask())).statusCode).toBe(500);
     expect((await ask()).object).toBe('balance');
   });
 
-  test('any error', async () => {
+  test('may be any error', async () => {
     const error = { type: 'card_error', code: 'card_declined', message: 'No.' } as const;
     fake.next(BALANCE, { error });
     expect(await errorOf(ask())).toMatchObject({ statusCode: 402, code: 'card_declined' });
   });
 
-  test('a wait that is longer than the caller has is done nevertheless', async () => {
+  test('that waits longer than the caller does still executes the call', async () => {
     const made = (): number => fake.books(shop.account.id, 'test').sessions.length;
     const before = made();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -175,7 +175,7 @@ describe('a planned fault', () => {
     await until('it is done', () => made() === before + 1);
   });
 
-  test('slow, it is too slow for whoever does not wait', async () => {
+  test('that is slow is too slow for a caller who does not wait', async () => {
     fake.slow(1000);
     const hasty = shop.stripe.balance.retrieve({}, { timeout: 20 });
     expect(await errorOf(hasty)).toBeInstanceOf(Stripe.errors.StripeConnectionError);
@@ -183,14 +183,14 @@ describe('a planned fault', () => {
     expect((await ask()).object).toBe('balance');
   });
 
-  test('away, it answers nobody, and then all', async () => {
+  test('that is away answers nobody, and then all', async () => {
     fake.away(true);
     expect(await errorOf(ask())).toBeInstanceOf(Stripe.errors.StripeConnectionError);
     fake.away(false);
     expect((await ask()).object).toBe('balance');
   });
 
-  test('each request is recorded', async () => {
+  test('leaves each request recorded', async () => {
     await shop.stripe.customers.create({ email: 'a@example.com' }, { idempotencyKey: 'once' });
     expect(fake.requests().at(-1)).toEqual({
       method: 'POST',

@@ -68,14 +68,14 @@ function holding() {
   return { begun, held, ask };
 }
 
-test('what Stripe answers is the answer, and what it refuses is thrown', async () => {
+test('the Stripe client returns what Stripe answers, and throws what it refuses', async () => {
   const { line } = open();
   expect(await line.ask('create', () => Promise.resolve(17))).toBe(17);
   const refusal = new Stripe.errors.StripeCardError({ type: 'card_error', message: 'no' });
   expect(line.ask('create', () => Promise.reject(refusal))).rejects.toBe(refusal);
 });
 
-test('silent five times in a row: nothing is asked but a probe now and then, until it answers', async () => {
+test('a Stripe account silent five times in a row gets a probe now and then, until it answers', async () => {
   const { line, logged, pass } = open();
   let asked = 0;
   const counted = (answer: () => Promise<unknown>) => () => {
@@ -124,13 +124,13 @@ test.each<[string, () => Promise<never>, boolean]>([
     false,
   ],
   ['a fault of ours', () => Promise.reject(new TypeError('a bug')), false],
-])('%s is silence: %#', async (_what, answer, isSilence) => {
+])('whether %s counts as silence of Stripe, row %#', async (_what, answer, isSilence) => {
   const { line } = open();
   for (let call = 0; call < SILENT_MAX; call += 1) await ends(line.ask('confirm', answer));
   expect(line.isSilent).toBe(isSilence);
 });
 
-test('an answer in between begins the count anew', async () => {
+test('an answer of Stripe in between begins the count of silence anew', async () => {
   const { line } = open();
   for (let call = 0; call < SILENT_MAX * 3; call += 1) {
     await ends(line.ask('confirm', call % SILENT_MAX === 3 ? () => Promise.resolve(1) : silence));
@@ -138,7 +138,7 @@ test('an answer in between begins the count anew', async () => {
   expect(line.isSilent).toBe(false);
 });
 
-test('a queue of renewals takes not all places, and kinds take turns', async () => {
+test('a queue of renewals does not take all Stripe connections, and kinds take turns', async () => {
   const { line } = open();
   const { begun, held, ask } = holding();
   const renewals = Array.from({ length: 40 }, (_, index) =>
@@ -157,7 +157,7 @@ test('a queue of renewals takes not all places, and kinds take turns', async () 
   expect((await Promise.all([...renewals, ...buyers])).length).toBe(52);
 });
 
-test('what waits too long is not asked', async () => {
+test('a Stripe call that waits too long in the queue is not sent', async () => {
   const { line, pass } = open();
   const { begun, held, ask } = holding();
   const places = Array.from({ length: 16 }, () => line.ask('confirm', ask('first')));
@@ -174,7 +174,7 @@ test('what waits too long is not asked', async () => {
   expect(await next).toBe('next');
 });
 
-test('what waits when Stripe falls silent is not asked', async () => {
+test('Stripe calls that wait when Stripe falls silent are not sent', async () => {
   const { line } = open();
   const { promise: gone, reject } = Promise.withResolvers<never>();
   let asked = 0;
@@ -193,7 +193,7 @@ test('what waits when Stripe falls silent is not asked', async () => {
   expect([refused.length, asked]).toEqual([24, 16]);
 });
 
-test('each account has a line of its own', async () => {
+test('each Stripe account has a queue of its own', async () => {
   const { deps } = open();
   const lines = new Lines(deps);
   const one = lines.of({ id: '1', name: 'stripe:acct_1' });

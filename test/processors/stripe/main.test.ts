@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripeClient } from '../../../src/processors/stripe/client.ts';
 import { LINE } from './shop.ts';
 
-test('it prints what to start with, and does what is typed', async () => {
+test('the fake Stripe prints what to start with, and does what is typed', async () => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), '0'], {
     stdin: 'pipe',
     stdout: 'pipe',

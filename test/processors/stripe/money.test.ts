@@ -44,7 +44,7 @@ async function balance(): Promise<number> {
   return total;
 }
 
-describe('a refund', () => {
+describe('a refund at the fake Stripe', () => {
   test('is whole or in parts, and never more than what is left', async () => {
     const id = await paid();
     expect(await refund(id, 4000)).toMatchObject({ status: 'succeeded', amount: 4000 });
@@ -104,7 +104,7 @@ describe('a refund', () => {
   });
 });
 
-describe('a dispute', () => {
+describe('a dispute at the fake Stripe', () => {
   test('takes the money and a fee; won, the money comes back', async () => {
     const id = await paid();
     const before = await balance();
@@ -163,7 +163,7 @@ describe('a dispute', () => {
   });
 });
 
-describe('the balance', () => {
+describe('the balance at the fake Stripe', () => {
   test('has each movement with its fee and its source', async () => {
     const id = await paid();
     await refund(id, 1000);
@@ -229,7 +229,7 @@ describe('the balance', () => {
   });
 });
 
-describe('a payout', () => {
+describe('a payout of the fake Stripe', () => {
   test('takes all that none has taken, and is in the list of what it took', async () => {
     const id = await paid();
     await refund(id, 1000);

@@ -14,7 +14,7 @@ const sent = () => new URLSearchParams(adapter.fake.requests().at(-1)!.body);
 test.each([
   ['of a payment', 10_000n, false],
   ['that only saves', 0n, true],
-])('the session %s begins with the address of the buyer', async (_what, amount, save) => {
+])('the Stripe session %s begins with the address of the buyer', async (_what, amount, save) => {
   const charged = await adapter.open().charge({
     key: ids.next(),
     amount,
@@ -33,7 +33,7 @@ test.each([
   ['a name that would end in half a character', `${'x'.repeat(249)}\u{1F600}`, 'x'.repeat(249)],
   ['a name of emoji', '\u{1F600}'.repeat(125), '\u{1F600}'.repeat(125)],
 ])(
-  'the session of a payment names the product, as far as Stripe takes it: %s',
+  'the Stripe session of a payment names the product, as far as Stripe takes it: %s',
   async (_what, name, shown) => {
     const charged = await adapter.open().charge({
       key: ids.next(),

@@ -64,7 +64,7 @@ const reconcile = () =>
     STRIPE_API_URL: bank.fake.url,
   });
 
-test('they are enough to sell, save, renew, refund, hear of disputes and reconcile', async () => {
+test('the documented Stripe permissions are enough to sell, save, renew, refund, dispute and reconcile', async () => {
   expect(DOCUMENTED.length).toBeGreaterThan(8);
   const { json } = await mine.connect(account.restrictedKey('test', DOCUMENTED));
   expect(json.status).toBe('active');
@@ -99,7 +99,7 @@ test('they are enough to sell, save, renew, refund, hear of disputes and reconci
   expect((await mine.get()).json.status).toBe('active');
 });
 
-test('without one of them something is refused, and is said', async () => {
+test('without one of the documented Stripe permissions a call is refused, and that is said', async () => {
   const without = (name: Permission) => DOCUMENTED.filter((one) => one !== name);
   const other = bank.fake.newAccount();
   const key = other.restrictedKey('test', without('checkout_session_write'));

@@ -168,14 +168,14 @@ async function dump(): Promise<string> {
     .join('\n');
 }
 
-test('not in the database, but encrypted', async () => {
+test('a Stripe secret is only stored encrypted', async () => {
   const all = await dump();
   expect(all).toContain(BUYER);
   expect(all).toContain(account.id);
   expect(found(all)).toEqual([]);
 });
 
-test('a dump with one of them in it would be noticed, as text and as bytes', async () => {
+test('a dump of the database with a Stripe secret in it would be noticed, as text and as bytes', async () => {
   const { sql } = bank.server;
   await sql`create table planted (text text, bytes bytea, json jsonb)`;
   for (const [text, bytes, json] of [
@@ -189,7 +189,7 @@ test('a dump with one of them in it would be noticed, as text and as bytes', asy
   await sql`drop table planted`;
 });
 
-test('not in the log', () => {
+test('a Stripe secret is not in the log', () => {
   const log = bank.server.logged.join('\n');
   // It has what failed, and each request.
   expect(log).toContain('Stripe did not do what was asked');
@@ -197,12 +197,12 @@ test('not in the log', () => {
   expect(found(log)).toEqual([]);
 });
 
-test('not in an answer', () => {
+test('a Stripe secret is not in an answer', () => {
   expect(answers.length).toBeGreaterThan(15);
   expect(found(answers.join('\n'))).toEqual([]);
 });
 
-test('not in a metric', async () => {
+test('a Stripe secret is not in a metric', async () => {
   const { text } = await bank.server.call('GET', '/metrics', { key: null });
   expect(text).toContain('tollhouse_');
   expect(found(text)).toEqual([]);

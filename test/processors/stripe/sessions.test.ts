@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-describe('a payment session', () => {
+describe('a payment session of the fake Stripe', () => {
   test('is open without an intent, and paid when its buyer has paid', async () => {
     const { id, url } = await shop.session({ metadata: { key: 'k' } });
     expect(await shop.retrieve(id)).toMatchObject({
@@ -197,7 +197,7 @@ describe('a payment session', () => {
   });
 });
 
-describe('a setup session', () => {
+describe('a setup session of the fake Stripe', () => {
   test('saves a card for a customer, and moves no money', async () => {
     const { id, url } = await shop.setupSession({ setup_intent_data: { metadata: { key: 's' } } });
     expect(await fake.buyer.pays(url, GOOD)).toBe('paid');
@@ -233,7 +233,7 @@ describe('a setup session', () => {
   });
 });
 
-describe('the page', () => {
+describe('the page of the fake Stripe', () => {
   const fill = (url: string, fields: Record<string, string>): Promise<Response> =>
     fetch(url, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
   const CARD = { number: GOOD, expiry: '12/34', cvc: '123' };

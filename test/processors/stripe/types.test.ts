@@ -7,7 +7,7 @@ type Is<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 /** Whether any string may be assigned to it. */
 type IsOpen<T> = string extends T ? true : false;
 
-test('enums are closed, and other fields are as they were', () => {
+test("the types of Stripe's enums are closed, and other fields are as they were", () => {
   // Each is `true` only where its types are as they have to be.
   const charge: Is<Charge['status'], 'failed' | 'pending' | 'succeeded'> = true;
   const session: Is<Session['status'], 'complete' | 'expired' | 'open' | null> = true;

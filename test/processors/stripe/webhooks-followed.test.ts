@@ -78,7 +78,7 @@ async function begin(merchant = mine): Promise<Bought> {
   return { id: data[0].id, url: outcome.url };
 }
 
-test('a card that was paid at Stripe is charged when Stripe tells', async () => {
+test("a card that was paid at Stripe is charged when Stripe's webhook comes", async () => {
   await mine.connect(account.testKey);
   const { id, url } = await begin();
   expect(await bank.fake.buyer.pays(url, CARD)).toBe('paid');
@@ -95,17 +95,20 @@ test('a card that was paid at Stripe is charged when Stripe tells', async () => 
 test.each([
   ['settles', SETTLES, 'succeeded', 'payment.succeeded'],
   ['bounces', BOUNCES, 'failed', 'payment.failed'],
-])('a bank debit that %s is known when Stripe tells', async (_what, iban, status, type) => {
-  await mine.connect(account.testKey);
-  const { id, url } = await begin();
-  expect(await bank.fake.buyer.pays(url, iban)).toBe('processing');
-  await untilPayment(id, 'processing');
-  bank.fake.settle();
-  await untilPayment(id, status);
-  expect(await typesOf(id)).toContain(type);
-});
+])(
+  "a bank debit that %s is known when Stripe's webhook comes",
+  async (_what, iban, status, type) => {
+    await mine.connect(account.testKey);
+    const { id, url } = await begin();
+    expect(await bank.fake.buyer.pays(url, iban)).toBe('processing');
+    await untilPayment(id, 'processing');
+    bank.fake.settle();
+    await untilPayment(id, status);
+    expect(await typesOf(id)).toContain(type);
+  },
+);
 
-test('a refund that fails late is known when Stripe tells', async () => {
+test("a refund that fails late is known when Stripe's webhook comes", async () => {
   await mine.connect(account.testKey);
   const { id, url } = await begin();
   await bank.fake.buyer.pays(url, '4000000000005126');
@@ -128,7 +131,7 @@ test('a refund that fails late is known when Stripe tells', async () => {
 });
 
 test.each(['reverse', 'shuffle', 'twice'] as const)(
-  'late and in another order (%s): the same, once',
+  "Stripe's webhooks late and in another order (%s) have the same effect, once",
   async (order) => {
     await mine.connect(account.testKey);
     bank.fake.webhooks.mode = 'hold';
@@ -147,7 +150,7 @@ test.each(['reverse', 'shuffle', 'twice'] as const)(
   },
 );
 
-test('what is told is not believed: Stripe says otherwise', async () => {
+test('a webhook of Stripe is not believed where Stripe itself says otherwise', async () => {
   await mine.put({ type: 'stripe', secret_key: account.testKey, webhook_secret: SECRET });
   const { id } = await begin();
   const object = {
@@ -165,7 +168,7 @@ test('what is told is not believed: Stripe says otherwise', async () => {
   expect((await paymentOf(id)).status).toBe('requires_action');
 });
 
-test("an organisation's hint about another's payment does nothing", async () => {
+test("a webhook of one organisation about another's payment does nothing", async () => {
   await mine.put({ type: 'stripe', secret_key: account.testKey, webhook_secret: SECRET });
   const other = await bank.merchant();
   const { testKey } = bank.fake.newAccount();
@@ -185,7 +188,7 @@ test("an organisation's hint about another's payment does nothing", async () => 
   });
 });
 
-test('what a process left behind is followed by the next sweep', async () => {
+test('a webhook that a dead process left behind is followed by the next sweep', async () => {
   await mine.put({ type: 'stripe', secret_key: account.testKey, webhook_secret: SECRET });
   const { id, url } = await begin();
   await bank.fake.buyer.pays(url, CARD);

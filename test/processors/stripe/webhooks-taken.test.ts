@@ -49,7 +49,7 @@ const stored = async (): Promise<Record<string, unknown>[]> => [
     where organisation_id = ${mine.id} order by received_at, event_id`),
 ];
 
-test('a signed one is taken once, however often it comes', async () => {
+test('a signed webhook of Stripe is taken once, however often it comes', async () => {
   const event = ours();
   const replies = await Promise.all([1, 2, 3].map(() => send({ event })));
   expect(replies.map(({ status, text }) => [status, text])).toEqual(
@@ -66,7 +66,7 @@ test('a signed one is taken once, however often it comes', async () => {
   expect(await stored()).toEqual([row]);
 });
 
-test('the same event of two organisations is two', async () => {
+test('the same Stripe event for two organisations is two', async () => {
   const other = await bank.merchant();
   await connect(other, bank.fake.newAccount());
   const event = ours('evt_of_both');
@@ -94,7 +94,7 @@ const OBJECTS: [string, object, string | null][] = [
   ['a customer',               { object: 'customer', metadata: { key: KEY } },                           null],
   ['a prototype',              { object: 'constructor', metadata: { key: KEY } },                        null],
 ];
-test.each(OBJECTS)('%s is a hint about: %s', async (_what, object, expected) => {
+test.each(OBJECTS)('the Stripe event %s is a hint about: %s', async (_what, object, expected) => {
   expect((await send({ event: about(object) })).status).toBe(200);
   const rows = await stored();
   expect(rows.map((row) => row['about'])).toEqual(expected === null ? [] : [expected]);
@@ -112,7 +112,7 @@ const ODD: [string, string][] = [
   ['a long id',        `{"id":"evt_${'x'.repeat(300)}","data":{"object":{"object":"refund","metadata":{"key":"${KEY}"}}}}`],
   ['an id with a NUL', `{"id":"evt_\\u0000","data":{"object":{"object":"refund","metadata":{"key":"${KEY}"}}}}`],
 ];
-test.each(ODD)('%s, signed, is answered and is no hint', async (_what, body) => {
+test.each(ODD)('the Stripe event %s, signed, is answered and is no hint', async (_what, body) => {
   expect((await send({ body })).status).toBe(200);
   expect(await stored()).toEqual([]);
 });
@@ -131,23 +131,26 @@ const UNSIGNED: [string, () => Forged][] = [
   ['what is no JSON',          () => ({ body: '{"id":' })],
   ['nothing as a body',        () => ({ body: '' })],
 ];
-test.each(UNSIGNED)('%s is the 400 of an organisation that is not there', async (_what, forge) => {
-  const forged = { event: ours(), ...forge() };
-  const reply = await send(forged);
-  const nobody = await send(forged, `${bank.server.url}/processors/stripe/${ids.next()}/test`);
-  expect([reply.status, reply.text]).toEqual([nobody.status, nobody.text]);
-  expect([reply.status, JSON.parse(reply.text).error]).toEqual([
-    400,
-    {
-      type: 'invalid_request',
-      message: expect.any(String),
-      issues: [{ path: ['Stripe-Signature'], message: 'is missing, wrong or too old' }],
-    },
-  ]);
-  const named = (headers: Headers) => [...headers.keys()].toSorted();
-  expect(named(reply.headers)).toEqual(named(nobody.headers));
-  expect(await stored()).toEqual([]);
-});
+test.each(UNSIGNED)(
+  'a Stripe webhook to %s is the 400 of an unknown organisation',
+  async (_what, forge) => {
+    const forged = { event: ours(), ...forge() };
+    const reply = await send(forged);
+    const nobody = await send(forged, `${bank.server.url}/processors/stripe/${ids.next()}/test`);
+    expect([reply.status, reply.text]).toEqual([nobody.status, nobody.text]);
+    expect([reply.status, JSON.parse(reply.text).error]).toEqual([
+      400,
+      {
+        type: 'invalid_request',
+        message: expect.any(String),
+        issues: [{ path: ['Stripe-Signature'], message: 'is missing, wrong or too old' }],
+      },
+    ]);
+    const named = (headers: Headers) => [...headers.keys()].toSorted();
+    expect(named(reply.headers)).toEqual(named(nobody.headers));
+    expect(await stored()).toEqual([]);
+  },
+);
 
 // prettier-ignore
 const ELSEWHERE: [string, () => string][] = [
@@ -157,17 +160,20 @@ const ELSEWHERE: [string, () => string][] = [
   ['an id with a blank',         () => `${bank.server.url}/processors/stripe/%20/test`],
   ['an id with a NUL',           () => `${bank.server.url}/processors/stripe/%00/test`],
 ];
-test.each(ELSEWHERE)('what is signed for one place is not taken in %s', async (_what, url) => {
-  const reply = await send({ event: ours() }, url());
-  expect([reply.status, reply.text]).toEqual([400, (await send({ signature: null })).text]);
-  const [row] = await bank.server.sql<
-    { n: number }[]
-  >`select count(*)::int as n from processor_hints
+test.each(ELSEWHERE)(
+  'a Stripe webhook signed for one organisation is not taken in %s',
+  async (_what, url) => {
+    const reply = await send({ event: ours() }, url());
+    expect([reply.status, reply.text]).toEqual([400, (await send({ signature: null })).text]);
+    const [row] = await bank.server.sql<
+      { n: number }[]
+    >`select count(*)::int as n from processor_hints
     where organisation_id = ${mine.id}`;
-  expect(row!.n).toBe(0);
-});
+    expect(row!.n).toBe(0);
+  },
+);
 
-test("an organisation's secret opens no other's place", async () => {
+test("an organisation's Stripe webhook secret is refused at another's address", async () => {
   const other = await bank.merchant();
   await connect(other, bank.fake.newAccount(), 'whsec_ofTheOther');
   expect((await send({ event: ours(), secret: 'whsec_ofTheOther' })).status).toBe(400);
@@ -192,7 +198,7 @@ async function signatureOf(body: string): Promise<string> {
   return caught.promise;
 }
 
-test('one byte that is changed on the way is noticed', async () => {
+test('a Stripe webhook with one byte changed is refused', async () => {
   const body = JSON.stringify(ours());
   const signature = await signatureOf(body);
   const statusOf = async (text: string) => (await send({ body: text, signature })).status;
@@ -201,7 +207,7 @@ test('one byte that is changed on the way is noticed', async () => {
   expect(await statusOf(body)).toBe(200);
 });
 
-test('an account that was replaced, and one that was ended, may still tell', async () => {
+test('a Stripe account that was replaced or disconnected may still send webhooks', async () => {
   await connect(mine, bank.fake.newAccount(), 'whsec_ofTheSecond');
   expect((await send({ event: ours() })).status).toBe(200);
   expect((await send({ event: ours(), secret: 'whsec_ofTheSecond' })).status).toBe(200);
@@ -210,7 +216,7 @@ test('an account that was replaced, and one that was ended, may still tell', asy
   expect((await send({ event: ours() })).status).toBe(200);
 });
 
-test('what is too long is refused before it is read', async () => {
+test('a Stripe webhook that is too long is refused before it is read', async () => {
   const body = 'x'.repeat(512 * 1024 + 1);
   const reply = await send({ body });
   expect([reply.status, JSON.parse(reply.text).error.type]).toEqual([413, 'payload_too_large']);
@@ -224,14 +230,14 @@ test('what is too long is refused before it is read', async () => {
   expect((await send({ body: within })).status).toBe(200);
 });
 
-test('another media type, and another method', async () => {
+test('a Stripe webhook by another media type or method is refused', async () => {
   const headers = { 'content-type': 'text/plain' };
   const plain = await fetch(mine.hook(), { method: 'POST', headers, body: '{}' });
   expect(plain.status).toBe(415);
   expect((await fetch(mine.hook())).status).toBe(405);
 });
 
-test('strangers get 429 after some tries, by their address; what is signed always passes', async () => {
+test('strangers are rate limited at the Stripe webhook by address; signed ones always pass', async () => {
   const network = newNetwork();
   const limits = { ...TEST_SETTINGS.limits, unsignedWebhooks: 3 };
   const strict = await openBank({ settings: { limits, proxyHops: 1 } });
@@ -262,7 +268,7 @@ test('strangers get 429 after some tries, by their address; what is signed alway
   await strict.stop();
 });
 
-test('what is settled goes with retention, and what is not stays', async () => {
+test('settled Stripe webhooks are deleted by retention, and others stay', async () => {
   const { sql } = bank.server;
   const [settled, open] = [ours(), ours()];
   await send({ event: settled });

@@ -54,7 +54,7 @@ const verified = ({ body, signature }: Received, secret = endpoint.secret ?? '')
 const types = (): Promise<string[]> =>
   Promise.all(received.map(async (one) => (await verified(one)).type));
 
-describe('an event', () => {
+describe('a webhook event of the fake Stripe', () => {
   test('is signed so that the package takes it, with what it is about', async () => {
     const id = await pays();
     await until('both are here', () => received.length === 2);
@@ -120,7 +120,7 @@ describe('an event', () => {
   });
 });
 
-describe('an endpoint', () => {
+describe('a webhook endpoint of the fake Stripe', () => {
   test('tells its secret once', async () => {
     expect(endpoint.secret).toMatch(/^whsec_/);
     const found = await shop.stripe.webhookEndpoints.retrieve(endpoint.id);
@@ -144,13 +144,16 @@ test.each<[string, object]>([
   ['signed by another secret', {}],
   ['too old', { ageMs: 3_600_000 }],
   ['without a signature', { signature: null }],
-])('a forged event is refused by the package: %s', async (what, forged) => {
-  const secret = what === 'too old' ? { secret: endpoint.secret ?? '' } : {};
-  await fake.webhooks.forge(receiver.url.href, { ...forged, ...secret });
-  const [one] = received;
-  const outcome = await verified(one!).then(
-    () => 'taken',
-    () => 'refused',
-  );
-  expect(outcome).toBe('refused');
-});
+])(
+  'a forged event of the fake Stripe is refused by the Stripe package: %s',
+  async (what, forged) => {
+    const secret = what === 'too old' ? { secret: endpoint.secret ?? '' } : {};
+    await fake.webhooks.forge(receiver.url.href, { ...forged, ...secret });
+    const [one] = received;
+    const outcome = await verified(one!).then(
+      () => 'taken',
+      () => 'refused',
+    );
+    expect(outcome).toBe('refused');
+  },
+);

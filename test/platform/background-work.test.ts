@@ -22,7 +22,7 @@ function worked(work: (round: Round) => Promise<void>, closeMsMax = CLOSE_MS_MAX
   return { background, logged };
 }
 
-test('a round that fails is reported, and the next one begins', async () => {
+test('a round of background work that fails is reported, and the next one begins', async () => {
   const again = Promise.withResolvers<void>();
   let rounds = 0;
   const { background, logged } = worked(async () => {
@@ -36,7 +36,7 @@ test('a round that fails is reported, and the next one begins', async () => {
   expect(logged.map(String)).toEqual(['Error: away']);
 });
 
-test('close waits for the step that is under way, and no other one begins', async () => {
+test('closing background work waits for the step that is under way, and no other begins', async () => {
   const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let [began, ended] = [0, 0];
   const { background } = worked(({ isOver }) =>
@@ -56,7 +56,7 @@ test('close waits for the step that is under way, and no other one begins', asyn
   expect([began, ended]).toEqual([1, 1]);
 });
 
-test('close does not wait for ever, and what fails after it is not reported', async () => {
+test('closing background work does not wait for ever, and what fails after it is not reported', async () => {
   const [begun, fail] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { background, logged } = worked(async ({ report }) => {
     begun.resolve();

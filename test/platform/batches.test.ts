@@ -11,7 +11,7 @@ function batches(work: (keys: readonly string[]) => Promise<ReadonlyMap<string, 
 const named = (keys: readonly string[]): ReadonlyMap<string, string> =>
   new Map(keys.map((key) => [key, key.toUpperCase()]));
 
-test('what comes at one moment, or while a batch is done, goes together, each key once', async () => {
+test('keys that arrive at one moment, or while a batch runs, are one batch, each key once', async () => {
   const seen: string[][] = [];
   const began = Promise.withResolvers<void>();
   const first = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ test('what comes at one moment, or while a batch is done, goes together, each ke
   await all.idle();
 });
 
-test('one that always fails delays no other, and is reported once', async () => {
+test('a key that always fails delays no other of its batch, and is reported once', async () => {
   const gate = Promise.withResolvers<void>();
   const { all, failures } = batches(async (keys) => {
     await gate.promise;

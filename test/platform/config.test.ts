@@ -72,7 +72,7 @@ test.each([
   ['STRIPE_API_URL',        'https://stripe.example/v1',   'STRIPE_API_URL must not contain a path'],
   ['STRIPE_API_URL',        'stripe.example',              'STRIPE_API_URL must be an http or https URL'],
   ['SANDBOX_SETTLE_MS',     '0.5',                         'SANDBOX_SETTLE_MS must be a whole number from 0 to 86400000, not "0.5"'],
-])('%s=%s: %s', (name, value, said) => {
+])('the variable %s=%s has the problem: %s', (name, value, said) => {
   expect(problemsOf({ [name]: value })).toEqual(said === '' ? [] : [said]);
 });
 
@@ -83,12 +83,12 @@ test.each([
   ['host',             SECRET,  'NODE_ADDRESS must be host:port, not "host"'],
   ['host:0',           SECRET,  'NODE_ADDRESS must be host:port, not "host:0"'],
   ['host:4000',        'short', 'NODE_SECRET must have at least 32 characters'],
-])('NODE_ADDRESS=%s with NODE_SECRET=%s: %s', (address, secret, said) => {
+])('NODE_ADDRESS=%s with NODE_SECRET=%s has the problem: %s', (address, secret, said) => {
   const problems = problemsOf({ NODE_ADDRESS: address, NODE_SECRET: secret });
   expect(problems).toEqual(said === '' ? [] : [said]);
 });
 
-test('an empty environment gives the defaults', () => {
+test('an empty environment gives the default configuration', () => {
   expect(parseConfig({})).toEqual({
     port: 3000,
     host: '0.0.0.0',
@@ -136,7 +136,7 @@ test('an empty environment gives the defaults', () => {
   });
 });
 
-test('the addresses follow PORT and BASE_URL', () => {
+test('the configured addresses follow PORT and BASE_URL', () => {
   expect(parseConfig({ PORT: '81' }).checkoutUrl).toBe('http://localhost:81/pay');
   const { baseUrl, checkoutUrl, appUrl } = parseConfig({ BASE_URL: 'https://a.example/b/' });
   expect([baseUrl, checkoutUrl, appUrl]).toEqual([
@@ -146,20 +146,20 @@ test('the addresses follow PORT and BASE_URL', () => {
   ]);
 });
 
-test('loopback URLs are on with the embedded database and off with another', () => {
+test('loopback URLs are allowed with the embedded database and not with another', () => {
   const DATABASE_URL = 'postgres://db/t';
   expect(parseConfig({}).allowLoopbackUrls).toBe(true);
   expect(parseConfig({ DATABASE_URL }).allowLoopbackUrls).toBe(false);
   expect(parseConfig({ DATABASE_URL, ALLOW_LOOPBACK_URLS: '1' }).allowLoopbackUrls).toBe(true);
 });
 
-test('the key of the secrets is its bytes, and nodes share one', () => {
+test('the configured key of the secrets is its bytes, and nodes share one', () => {
   expect(parseConfig({ SECRETS_KEY }).secretsKey).toEqual(Buffer.alloc(32, 7));
   const env = { SECRETS_KEY: '', NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET };
   expect(problemsOf(env)).toEqual(['SECRETS_KEY must be set where NODE_ADDRESS is']);
 });
 
-test('mails go to one server, from one address', () => {
+test('mails are configured with one server and one address', () => {
   const MAIL_FROM = 'billing@example.com';
   const of = (SMTP_URL: string, from = MAIL_FROM) =>
     parseConfig({ SMTP_URL, MAIL_FROM: from }).mail;
@@ -192,7 +192,7 @@ test('mails go to one server, from one address', () => {
   }
 });
 
-test('a node may listen elsewhere than others reach it', () => {
+test('a node may listen at another address than others reach it', () => {
   const env = { NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET, SECRETS_KEY };
   expect(parseConfig({ ...env, NODE_LISTEN: '127.0.0.1:2' }).node?.listen).toBe('127.0.0.1:2');
   expect(parseConfig(env).node?.listen).toBe('0.0.0.0:1');
@@ -202,11 +202,11 @@ test('a node may listen elsewhere than others reach it', () => {
   ]);
 });
 
-test('every bad variable is reported at once', () => {
+test('every invalid variable is reported at once', () => {
   expect(problemsOf({ PORT: 'a', LOG_LEVEL: 'b', LEASE_MS: 'c' })).toHaveLength(3);
 });
 
-test('a config cannot be changed', () => {
+test('the configuration cannot be changed once it is read', () => {
   const config = parseConfig({ NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET, SECRETS_KEY });
   expect([config, config.limits, config.node].every(Object.isFrozen)).toBe(true);
 });

@@ -29,7 +29,7 @@ test.each([
   [0,  '127.0.0.1:\\d+ does not answer: '],
   [1,  'PostgreSQL has no connection left for this process: '],
   [12, 'PostgreSQL has no connection left for this process: '],
-])('a node that gets %i', async (limit, why) => {
+])('a node that gets %i database connections says in one line why it does not start', async (limit, why) => {
   await sql.unsafe(`alter role ${ROLE} connection limit ${limit}`);
   const url = new URL(database.url);
   url.username = ROLE;

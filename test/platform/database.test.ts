@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { freshDatabase } from '../support/database.ts';
 import { testServices } from '../support/services.ts';
 
-test('databases made at once are separate, and gone after drop', async () => {
+test('test databases made at once are separate, and gone after drop', async () => {
   const databases = await Promise.all([freshDatabase(), freshDatabase(), freshDatabase()]);
   expect(new Set(databases.map(({ url }) => url)).size).toBe(3);
   for (const { url } of databases) {
@@ -19,7 +19,7 @@ test('databases made at once are separate, and gone after drop', async () => {
   await sql.end();
 });
 
-test('a connection that was left open fails the drop, with its last query', async () => {
+test("a test database's connection that was left open fails the drop, with its last query", async () => {
   const database = await freshDatabase();
   const leaked = postgres(database.url, { max: 1, onclose: () => undefined });
   await leaked`select 'the leaking query'`;

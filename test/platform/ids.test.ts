@@ -25,7 +25,7 @@ test.each([
   [['event', 'é'], '1a0189b0-2f95-8b61-ab50-79164eafb06b'],
   [['x', '1'], '3fe1b6bf-a8cf-8126-89f4-5d386652e4df'],
   [['x', '2'], 'a02cb4ca-29ca-8ef0-a80b-3689b4cf7429'],
-])('the id of %p stays', (parts, id) => {
+])('the derived id of %p stays the same over releases', (parts, id) => {
   expect(ids.derive(...parts)).toBe(id);
 });
 
@@ -41,7 +41,7 @@ const DISTINCT: [string, string[], string[]][] = [
   ['nothing',         [],                ['']],
 ];
 
-test.each(DISTINCT)('%s tells lists of parts apart', (_what, one, two) => {
+test.each(DISTINCT)('a derived id from %s tells lists of parts apart', (_what, one, two) => {
   expect(ids.derive(...one)).not.toBe(ids.derive(...two));
 });
 
@@ -53,7 +53,7 @@ test('fingerprints fit a signed 64-bit column', () => {
   expect(ids.fingerprint('a')).not.toBe(ids.fingerprint('b'));
 });
 
-test('keys say what they are for, and only well-formed ones do', () => {
+test('API keys say what they are for, and only well-formed ones do', () => {
   for (const kind of ['organisation', 'group'] as const) {
     for (const mode of ['test', 'live'] as const) {
       const key = newKey({ kind, mode });

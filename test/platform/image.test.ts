@@ -17,21 +17,21 @@ const IMAGES: [string, Buffer, object][] = [
   ['WebP that moves', webp('VP8X', { ...SIZE, flags: 2 }),     { ...still('image/webp'), isAnimated: true }],
 ];
 
-test.each(IMAGES)('%s', (_what, bytes, header) => {
+test.each(IMAGES)('the header of an image is read: %s', (_what, bytes, header) => {
   expect(imageHeader(bytes) as object).toEqual(header);
   // As a part of something larger.
   const within = Buffer.concat([Buffer.alloc(3), bytes, Buffer.alloc(3)]);
   expect(imageHeader(within.subarray(3, -3)) as object).toEqual(header);
 });
 
-describe.each(IMAGES)('%s', (_what, bytes) => {
-  test('cut off anywhere is none', () => {
+describe.each(IMAGES)('an image of %s', (_what, bytes) => {
+  test('cut off anywhere is refused', () => {
     for (let end = 0; end < bytes.length; end += 1) {
       expect([end, imageHeader(bytes.subarray(0, end))]).toEqual([end, null]);
     }
   });
 
-  test('with something behind it is none', () => {
+  test('with bytes behind it is refused', () => {
     expect(imageHeader(Buffer.concat([bytes, Buffer.from('<script>')]))).toBeNull();
   });
 
@@ -59,6 +59,6 @@ const NONE: [string, string | Buffer][] = [
   ['a WebP of another kind',   Buffer.from(webp('VP8 ', SIZE).toString('latin1').replace('VP8 ', 'VP9 '), 'latin1')],
 ];
 
-test.each(NONE)('%s is none', (_what, bytes) => {
+test.each(NONE)('%s is no image', (_what, bytes) => {
   expect(imageHeader(Buffer.from(bytes as string))).toBeNull();
 });

@@ -16,7 +16,7 @@ function at(max = 10) {
   };
 }
 
-test('is reckoned once a second, however many ask', async () => {
+test('a kept value is computed once a second, however many ask', async () => {
   const { get, pass } = at();
   expect(await Promise.all([get(), get(), get()])).toEqual([1, 1, 1]);
   pass(1000);
@@ -25,7 +25,7 @@ test('is reckoned once a second, however many ask', async () => {
   expect(await Promise.all([get(), get('b'), get()])).toEqual([2, 3, 2]);
 });
 
-test('one that takes longer is waited for', async () => {
+test('a kept value that takes longer to compute is waited for', async () => {
   const { kept, pass } = at();
   const slow = Promise.withResolvers<number>();
   const first = kept.get('a', () => slow.promise);
@@ -36,14 +36,14 @@ test('one that takes longer is waited for', async () => {
   expect(await kept.get('a', () => Promise.resolve(3))).toBe(3);
 });
 
-test('one that failed is not kept', async () => {
+test('a kept value that failed is not kept', async () => {
   const { kept, get } = at();
   const failed = kept.get('a', () => Promise.reject(new Error('away')));
   expect(await failed.catch(String)).toBe('Error: away');
   expect(await get()).toBe(1);
 });
 
-test('is forgotten when its time is over, and where there are too many', async () => {
+test('a kept value is forgotten when its time is over, and where there are too many', async () => {
   const { kept, get, pass } = at(2);
   await Promise.all(['a', 'b', 'c'].map((key) => get(key)));
   expect(kept.size).toBe(2);

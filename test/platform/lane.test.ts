@@ -47,7 +47,7 @@ function open(options: { places: number; perTenant: number; waitingMax: number }
   };
 }
 
-test('a tenant holds at most its share, and waiting calls take turns', async () => {
+test('a lane gives a tenant its share at most, and waiting calls take turns', async () => {
   const lane = open({ places: 3, perTenant: 2, waitingMax: 10 });
   await lane.ask('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'c1');
   expect(lane.begun).toEqual(['a1', 'a2', 'b1']);
@@ -56,13 +56,13 @@ test('a tenant holds at most its share, and waiting calls take turns', async () 
   expect([lane.refused, lane.timersLeft()]).toEqual([[], 0]);
 });
 
-test('a line that is full refuses its own tenant alone', async () => {
+test('a lane whose queue of one tenant is full refuses that tenant alone', async () => {
   const lane = open({ places: 2, perTenant: 1, waitingMax: 1 });
   await lane.ask('a1', 'a2', 'a3', 'b1', 'b2');
   expect([lane.begun, lane.refused]).toEqual([['a1', 'b1'], ['a3']]);
 });
 
-test('a call that waited too long is refused, and holds no place', async () => {
+test('a call that waited too long in a lane is refused, and holds no place', async () => {
   const lane = open({ places: 1, perTenant: 1, waitingMax: 2 });
   await lane.ask('a1', 'a2', 'b1');
   await lane.expire();
@@ -72,7 +72,7 @@ test('a call that waited too long is refused, and holds no place', async () => {
   expect(lane.begun).toEqual(['a1', 'a3']);
 });
 
-test('what fails gives its place back', async () => {
+test('a call that fails in a lane gives its place back', async () => {
   const timers = { after: () => () => undefined, soon: () => undefined };
   const lane = new Lane({ places: 1, perTenant: 1, waitingMax: 0, waitMs: 1, timers });
   const lost = new Error('lost');

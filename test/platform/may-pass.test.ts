@@ -19,6 +19,6 @@ test.each([
   ['too slow',                    true,   new TooSlow('later')],
   ['no error',                    false,  { code: '57P01' }],
   ['nothing',                     false,  null],
-])('%s may pass: %p', (_what, may, error) => {
+])('the error of %s may pass: %p', (_what, may, error) => {
   expect(mayPass(error)).toBe(may);
 });

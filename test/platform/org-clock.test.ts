@@ -56,7 +56,7 @@ class World {
   }
 }
 
-test('it is the wall clock until it is moved, then as far ahead; live mode and others stay', async () => {
+test("an organisation's clock is the wall clock until it is moved, then as far ahead, in its mode", async () => {
   const world = new World();
   const clocks = await world.open();
   expect(clocks.now(TEST)).toBe(1000);
@@ -72,7 +72,7 @@ test('it is the wall clock until it is moved, then as far ahead; live mode and o
   expect(clocks.now(TEST)).toBe(6500);
 });
 
-test('it does not go back when it is stopped where it was, or when this node is behind the mover', async () => {
+test("an organisation's clock never goes back, when stopped in place or where this node lags", async () => {
   const world = new World();
   const clocks = await world.open();
   clocks.set(world.ahead(4000));
@@ -88,7 +88,7 @@ test('it does not go back when it is stopped where it was, or when this node is 
   expect(clocks.now(TEST)).toBe(7100);
 });
 
-test('the newer version counts, however late the older is heard', async () => {
+test("the newer version of an organisation's clock counts, however late the older is heard", async () => {
   const world = new World();
   const clocks = await world.open();
   const [stop, on, run] = [world.stopped(5000), world.stopped(6000), world.ahead(5000)];
@@ -102,7 +102,7 @@ test('the newer version counts, however late the older is heard', async () => {
   expect(clocks.now(TEST)).toBe(6001);
 });
 
-test('it is loaded, and follows what other processes save', async () => {
+test("an organisation's clock is loaded, and follows what other processes save", async () => {
   const world = new World();
   world.stored = [world.ahead(10)];
   const clocks = await world.open();
@@ -121,7 +121,7 @@ test('it is loaded, and follows what other processes save', async () => {
   expect(world.warned).toEqual(['test clocks could not be read']);
 });
 
-test('a clock whose mover died runs on, without a notification', async () => {
+test("an organisation's clock whose mover died runs on, without a notification", async () => {
   const world = new World();
   const clocks = await world.open();
   const stop = world.stopped(5000);
@@ -142,7 +142,7 @@ test('a clock whose mover died runs on, without a notification', async () => {
   expect(world.tasks).toEqual([]);
 });
 
-test('what was heard is past, unless that clock is wrong', async () => {
+test('a time heard from another node is past, unless that clock is wrong', async () => {
   const world = new World();
   const clocks = await world.open();
   clocks.observe(900);

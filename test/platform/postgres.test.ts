@@ -34,7 +34,7 @@ const answers = (): Promise<boolean> =>
 
 // postgres.js asks for the types of arrays before the first query of a connection, and waits for
 // them nowhere. Unhandled, what that fails of would end the process.
-test('a connection that falls silent while it opens can be given up', async () => {
+test('a database connection that falls silent while it opens can be given up', async () => {
   proxy.deafenAfter('pg_catalog.pg_type');
   const silent = openPool(proxy.url, { max: 1, applicationName: 'a test' });
   const asked = silent`select 1`.then(
@@ -47,7 +47,7 @@ test('a connection that falls silent while it opens can be given up', async () =
   proxy.thaw();
 });
 
-test('queries fail while nothing is behind it, without a storm of connections, and work again after it', async () => {
+test('queries fail while the database is away, without a storm of connections, and work again after', async () => {
   expect(await Promise.all(Array.from({ length: POOL }, answers))).not.toContain(false);
   proxy.detach();
   const before = proxy.accepted;
@@ -61,7 +61,7 @@ test('queries fail while nothing is behind it, without a storm of connections, a
   await until('it answers', answers, 2000);
 });
 
-test('a listener gets notifications again after it', async () => {
+test('a listener gets notifications again after the database was away', async () => {
   const heard: string[] = [];
   await sql.listen('after', (said) => heard.push(said));
   proxy.detach();
@@ -75,7 +75,7 @@ test('a listener gets notifications again after it', async () => {
   });
 });
 
-test('a start without a database behind the proxy is told so', async () => {
+test('a start without a database behind the proxy says so', async () => {
   proxy.detach();
   expect(await checkPostgres(proxy.url).catch(String)).toContain('does not answer');
   proxy.attach();
@@ -87,11 +87,11 @@ test.each([
   [170_006, 'this is PostgreSQL 17.6; 18 is needed'],
   [180_000, null],
   [190_001, null],
-])('server_version_num %d: %p', (version, said) => {
+])('the server_version_num %d is refused with: %p', (version, said) => {
   expect(versionRefusal(version)).toBe(said);
 });
 
-test('a start on an older server is told so in one line, by host and without the password', async () => {
+test('a start on an older PostgreSQL says so in one line, by host and without the password', async () => {
   const { databaseUrl } = testServices();
   await checkPostgres(databaseUrl);
   const { host } = new URL(databaseUrl);
@@ -102,7 +102,7 @@ test('a start on an older server is told so in one line, by host and without the
   );
 });
 
-test('a connection has no last hour: the locks of its session would go with it, in the middle of what they guard', () => {
+test("a pool's connection has no maximal lifetime, which would drop its session's locks", () => {
   expect(sql.options.max_lifetime).toBeNull();
 });
 

@@ -31,7 +31,7 @@ function ready(client: RedisConnection): Promise<void> {
   });
 }
 
-test('allows as many as the limit, and says when there is more', async () => {
+test('a rate limit allows as many as it says, and tells when there is more', async () => {
   const limit = openRateLimiter(redis).limit(ids.next(), 3);
   const taken = [];
   for (let count = 0; count < 5; count += 1) taken.push(await limit.take('a'));
@@ -49,7 +49,7 @@ test('allows as many as the limit, and says when there is more', async () => {
   }
 });
 
-test('each key has its own, and each name', async () => {
+test('a rate limit counts for each key and each name', async () => {
   const limiter = openRateLimiter(redis);
   const [one, two] = [limiter.limit(ids.next(), 1), limiter.limit(ids.next(), 1)];
   expect((await one.take('a')).allowed).toBe(true);
@@ -58,7 +58,7 @@ test('each key has its own, and each name', async () => {
   expect((await one.take('a')).allowed).toBe(false);
 });
 
-test('processes count in the same window, also at once', async () => {
+test('processes count a rate limit in the same window, also at once', async () => {
   const name = ids.next();
   const limits = [redis, elsewhere].map((client) => openRateLimiter(client).limit(name, 10));
   const taken = await Promise.all(
@@ -67,7 +67,7 @@ test('processes count in the same window, also at once', async () => {
   expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
 });
 
-test('a window ends', async () => {
+test("a rate limit's window ends", async () => {
   const name = ids.next();
   const limit = openRateLimiter(redis).limit(name, 1);
   await limit.take('a');
@@ -78,13 +78,13 @@ test('a window ends', async () => {
   expect((await limit.take('a')).allowed).toBe(true);
 });
 
-test('0 is no limit', async () => {
+test('a rate limit of 0 is none', async () => {
   const limit = openRateLimiter(redis).limit(ids.next(), 0);
   const taken = await Promise.all(Array.from({ length: 100 }, () => limit.take('a')));
   expect(taken.every(({ allowed }) => allowed)).toBe(true);
 });
 
-test('without a Redis, the process counts by itself', async () => {
+test('without a Redis the process counts a rate limit by itself', async () => {
   const client = open('redis://127.0.0.1:1');
   try {
     const limit = openRateLimiter(client).limit(ids.next(), 2);
@@ -95,7 +95,7 @@ test('without a Redis, the process counts by itself', async () => {
   }
 });
 
-test('a Redis that falls silent costs one short wait, and counts again when it is back', async () => {
+test('a Redis that falls silent costs a rate limit one short wait, and counts again when it is back', async () => {
   warnings.length = 0;
   const client = open(proxy.url);
   try {

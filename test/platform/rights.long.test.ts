@@ -111,7 +111,7 @@ const post = (url: string, key: string, path: string, body: object) =>
 const clusterOf = (dataDir: string) =>
   join(realpathSync(join(home, dataDir, 'services')), 'postgres');
 
-asRoot('one process: it serves, starts its services again, and stops, as nobody', async () => {
+asRoot('one process as nobody: it serves, starts its services again, and stops', async () => {
   const first = await start('data');
   const key = /svc_test_\w+/.exec(await first.said('  svc_test_'))![0];
   await first.said('listening');
@@ -150,7 +150,7 @@ asRoot('one process: it serves, starts its services again, and stops, as nobody'
   expect(await second.exited).toBe(0);
 });
 
-asRoot('several: each node, also one that is started again', async () => {
+asRoot('several nodes run as nobody, also one that is started again', async () => {
   const fleet = await start('data-of-nodes', ['--processes', '2']);
   await fleet.said('it serves nobody');
   const nodes = () =>

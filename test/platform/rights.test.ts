@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 asRoot(
-  'it serves as nobody, and stops when it is told',
+  'started as root it serves as nobody, and stops when it is told',
   async () => {
     await service.ready();
     expect(idsOf(service.pid).has(0)).toBe(false);

@@ -36,7 +36,7 @@ const FAILURES: [string, () => PromiseLike<unknown>, string][] = [
   ['a value in a function', () => sql`select to_date(${PRIVATE}, 'YYYY')`, '22007'],
 ];
 
-test.each(FAILURES)('%s', async (_what, query, names) => {
+test.each(FAILURES)('an error is logged without its secrets: %s', async (_what, query, names) => {
   const error = await failureOf(query);
   const lines: string[] = [];
   const log = openLog('info', (line) => lines.push(line));
@@ -50,7 +50,7 @@ test.each(FAILURES)('%s', async (_what, query, names) => {
   expect(JSON.parse(lines[0]!).err).toMatchObject({ type: 'PostgresError', severity: 'ERROR' });
 });
 
-test('what an error was thrown with stays with it, and so does what is no error', () => {
+test('an error is logged without the values it was thrown with, and so is a value that is no error', () => {
   const error = Object.assign(new TypeError('no'), { code: 'E', buyer: PRIVATE, args: [PRIVATE] });
   expect(safeError(error)).toMatchObject({ type: 'TypeError', message: 'no', code: 'E' });
   expect(

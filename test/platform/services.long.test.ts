@@ -38,7 +38,7 @@ test('a killed Redis is started again', async () => {
   expect(await embedded.withRedis((redis) => redis.ping())).toBe('PONG');
 });
 
-test('what a killed process left running is ended by the next start, which keeps its data', async () => {
+test('services that a killed process left running are ended by the next start, which keeps its data', async () => {
   await embedded.services.stop();
   const { child, said } = await startInstance(embedded.dataDir);
   expect(said).toBe('ready');
@@ -67,7 +67,7 @@ test('a pid file that names a living stranger does not block the start', async (
   expect(await embedded.withSql((sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
 });
 
-test('a DATA_DIR that no other user can enter is no obstacle, and nothing runs as root', async () => {
+test('a DATA_DIR that no other user can enter works, and nothing runs as root', async () => {
   const closed = temporaryDataDir(0o700);
   const opened = await embedded.open(closed.dataDir);
   const cluster = realpathSync(join(closed.dataDir, 'services/postgres'));
@@ -84,7 +84,7 @@ test('a DATA_DIR that no other user can enter is no obstacle, and nothing runs a
   expect(() => statSync(cluster)).toThrow('ENOENT');
 });
 
-test('a lost services.json is said in one line', async () => {
+test('a lost services.json is reported in one line', async () => {
   const lost = temporaryDataDir(0o755);
   const first = await embedded.open(lost.dataDir);
   await first.stop();

@@ -16,7 +16,7 @@ test('the running instance is found through DATA_DIR', () => {
 });
 
 test.each(['runtime.json', 'services.json', 'lock', 'services/redis.conf'])(
-  'only the owner reads %s',
+  'the file %s is readable by its owner alone',
   (name) => {
     expect(statSync(join(embedded.dataDir, name)).mode & 0o777).toBe(0o600);
   },
@@ -84,13 +84,13 @@ test('configured servers are used as they are', async () => {
 test.each([
   ['DATABASE_URL', 'postgres://u:secret@127.0.0.1:1/t', undefined],
   ['REDIS_URL',    undefined,                           'redis://:secret@127.0.0.1:1'],
-])('%s that does not answer is one line without the password', async (name, databaseUrl, redisUrl) => {
+])('%s that does not answer is reported in one line without the password', async (name, databaseUrl, redisUrl) => {
   const line = await failureOf(openServices({ databaseUrl, redisUrl, dataDir: embedded.dataDir }, embedded.log));
   expect(line).toStartWith(`${name}: 127.0.0.1:1 does not answer: `);
   expect(line).not.toMatch(/secret|\n/);
 });
 
-test('stopped, they leave no process behind; started again, they have what was written', async () => {
+test('stopped services leave no process behind; started again, they have what was written', async () => {
   await embedded.withSql((sql) => sql`create table kept as select 1 as value`);
   await embedded.withRedis((redis) => redis.set('kept', '1'));
   const { databaseUrl, redisUrl } = embedded.services;

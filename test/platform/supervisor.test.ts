@@ -45,7 +45,7 @@ test('a start that fails later is tried again, and the log says so', async () =>
   expect(supervised.pid()).toBeUndefined();
 });
 
-test('stop during the wait between two starts starts nothing more', async () => {
+test('a supervisor stopped between two starts starts nothing more', async () => {
   const recorded = new RecordedLog();
   const supervised = await supervise(spec(RUN), recorded);
   const died = recorded.next('Toll: a service died, starting it again');

@@ -37,8 +37,8 @@ const some: NodeOptions = {
 /** A dead peer is noticed by then. */
 const WITHIN_MS = 2000;
 
-describe('a connection that is lost', () => {
-  test('what was sent may be done, what was not was never taken', async () => {
+describe("a peer's connection that is lost", () => {
+  test('leaves what was sent as maybe done, and what was not as never taken', async () => {
     const { answerer, asker, proxy, address } = await apart({ answerer: some });
     await asker.ask(address, 'answer', SOON);
     const sent = [1, 2].map((request) => failureOf(asker.ask(address, request, SOON)));
@@ -53,7 +53,7 @@ describe('a connection that is lost', () => {
   test.each([
     ['nobody listens', '127.0.0.1:1'],
     ['no such host', 'nowhere.invalid:7000'],
-  ])('%s: never taken', async (_, address) => {
+  ])('by %s leaves an ask never taken', async (_, address) => {
     const asker = nodes.open();
     expect(await failureOf(asker.ask(address, 1, SOON))).toBe('no');
     expect(await failureOf(asker.ask(address, 2, SOON))).toBe('no');
@@ -61,7 +61,7 @@ describe('a connection that is lost', () => {
     expect(asker.logged).toHaveLength(1);
   });
 
-  test('after a failed attempt to connect, for a moment none is made', async () => {
+  test('is not made again for a moment after a failed attempt', async () => {
     const answerer = nodes.open({ secret: 'another' });
     const asker = nodes.open({ limits: { retryMs: 500 } });
     for (const request of [1, 2, 3]) {
@@ -76,7 +76,7 @@ describe('a connection that is lost', () => {
     expect(answerer.stats().strangers).toBe(2);
   });
 
-  test('a server that accepts and says nothing: never taken', async () => {
+  test('to a server that accepts and says nothing leaves an ask never taken', async () => {
     const { asker, proxy, address } = await apart();
     proxy.freeze();
     const asked = failureOf(asker.ask(address, 1, { withinMs: 10_000 }));
@@ -84,7 +84,7 @@ describe('a connection that is lost', () => {
     expect(await asked).toBe('no');
   });
 
-  test('a peer that starts anew at its address is asked again', async () => {
+  test('is made again to a peer that starts anew at its address', async () => {
     const first = nodes.open();
     const asker = nodes.open();
     expect(await asker.ask(first.address, 1, SOON)).toBe(1);
@@ -95,7 +95,7 @@ describe('a connection that is lost', () => {
     expect(asker.stats().connects).toBe(2);
   });
 
-  test('a peer that is given up fails what it was asked, and can be asked again', async () => {
+  test('to a peer that is given up fails its asks, and can be made again', async () => {
     const answerer = nodes.open(some);
     const asker = nodes.open();
     const sent = failureOf(asker.ask(answerer.address, 'keep', SOON));
@@ -107,11 +107,11 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('silence', () => {
+describe('silence of a peer', () => {
   // The other side must not be the one that notices: the proxy passes its close on.
   const patient = { silentMs: 60_000 };
 
-  test('the calling side notices within two seconds that a peer died silently', async () => {
+  test('that died silently is noticed within two seconds by the calling side', async () => {
     const answerer = { ...some, limits: { ...some.limits, ...patient } };
     const { asker, proxy, address } = await apart({ answerer });
     await asker.ask(address, 'answer', SOON);
@@ -122,7 +122,7 @@ describe('silence', () => {
     expect(await asked).toBe('maybe');
   });
 
-  test('the answering side does too', async () => {
+  test('is noticed by the answering side too', async () => {
     const { answerer, asker, proxy, address } = await apart({ asker: { limits: patient } });
     await asker.ask(address, 'answer', SOON);
     proxy.freeze();
@@ -130,7 +130,7 @@ describe('silence', () => {
     await until(() => answerer.stats().inbound === 0);
   });
 
-  test('a connection with nothing to say stays', async () => {
+  test('with nothing to say keeps its connection', async () => {
     // What comes back for a heartbeat gives no signal, so time is real.
     const real = new Nodes();
     const limits = { heartbeatMs: 10, silentMs: 50 };
@@ -142,7 +142,7 @@ describe('silence', () => {
     await real.close();
   });
 
-  test('a process that slept does not take its peers for dead', async () => {
+  test('is not taken for death by a process that slept', async () => {
     const { asker, address } = await apart();
     await asker.ask(address, 1, SOON);
     time.sleep(60_000);
@@ -151,8 +151,8 @@ describe('silence', () => {
   });
 });
 
-describe('deadlines', () => {
-  test('an ask fails at its own deadline, and later ones go on', async () => {
+describe('the deadline of an ask between peers', () => {
+  test('fails that ask alone, and later ones go on', async () => {
     const answerer = nodes.open(some);
     const asker = nodes.open();
     await asker.ask(answerer.address, 'answer', SOON);
@@ -170,7 +170,7 @@ describe('deadlines', () => {
     expect(await asker.ask(answerer.address, 'answer', SOON)).toBe('answer');
   });
 
-  test('one that was never sent was never taken', async () => {
+  test('leaves an ask that was never sent as never taken', async () => {
     const { asker, proxy, address } = await apart();
     proxy.freeze();
     const asked = failureOf(asker.ask(address, 1, { withinMs: 50 }));
@@ -178,7 +178,7 @@ describe('deadlines', () => {
     expect(await asked).toBe('no');
   });
 
-  test('what lay on the way until it was overdue is not begun', async () => {
+  test('passed on the way keeps an overdue ask from beginning', async () => {
     const begun: unknown[] = [];
     const answer = (request: unknown) => begun.push(request);
     const { answerer, asker, proxy, address } = await apart({ answerer: { answer } });
@@ -199,8 +199,8 @@ describe('deadlines', () => {
   });
 });
 
-describe('bounds', () => {
-  test('more calls than may be under way fail at once, also while their answers are overdue', async () => {
+describe('the bounds of a peer', () => {
+  test('fail more calls than may be under way at once, also while their answers are overdue', async () => {
     const answerer = nodes.open(never);
     const asker = nodes.open({ limits: { callsMax: 3 } });
     const asks = [1, 2, 3].map((at) => asker.ask(answerer.address, at, { withinMs: 50 }));
@@ -214,7 +214,7 @@ describe('bounds', () => {
     asker.giveUp(answerer.address);
   });
 
-  test('more bytes than may be under way fail at once, until they are answered', async () => {
+  test('fail more bytes than may be under way at once, until they are answered', async () => {
     const { opened, open } = latch();
     const answerer = nodes.open({ answer: () => opened });
     const asker = nodes.open({ limits: { bytesMax: 10_000 } });
@@ -226,7 +226,7 @@ describe('bounds', () => {
     expect(await asker.ask(answerer.address, 'small', SOON)).toBeUndefined();
   });
 
-  test('the answering side has its own bound', async () => {
+  test('hold on the answering side, too', async () => {
     const answerer = nodes.open({ ...never, limits: { callsMax: 1, closeMs: 0 } });
     const asker = nodes.open();
     const first = failureOf(asker.ask(answerer.address, 1, SOON));
@@ -235,7 +235,7 @@ describe('bounds', () => {
     expect(await first).toBe('maybe');
   });
 
-  test('an asker that reads no answers is cut off', async () => {
+  test('cut off an asker that reads no answers', async () => {
     const answer = () => Bun.hash(Math.random().toString()).toString().repeat(25_000);
     // Without heartbeats, which would end it too.
     const limits = { bytesMax: 1 << 20, silentMs: 60_000 };
@@ -253,7 +253,7 @@ describe('bounds', () => {
   });
 });
 
-describe('bugs are told as bugs', () => {
+describe('a bug between peers is reported as one', () => {
   const fails: NodeOptions = {
     answer(request) {
       if (request === 'throws') throw new Error('thrown');
@@ -270,7 +270,7 @@ describe('bugs are told as bugs', () => {
     ['rejects', /^bug: .*:\d+: rejected$/],
     ['no data', /its answer cannot be sent: The object can not be cloned.$/],
     ['too large', /its answer cannot be sent: \d+ bytes$/],
-  ])('the answer %s', async (request, message) => {
+  ])('for the answer %s', async (request, message) => {
     const [asker, answerer] = [nodes.open(), nodes.open(fails)];
     const { address } = answerer;
     const asks = ['before', request, 'after'].map((each) => asker.ask(address, each, SOON));
@@ -282,7 +282,7 @@ describe('bugs are told as bugs', () => {
   test.each([
     ['no data', () => undefined],
     ['too large', 'x'.repeat(5000)],
-  ])('a request that is %s fails alone', async (_, request) => {
+  ])('for a request that is %s, which fails alone', async (_, request) => {
     const answerer = nodes.open();
     const asker = nodes.open({ limits: { frameBytesMax: 4000 } });
     const { address } = answerer;
@@ -292,7 +292,7 @@ describe('bugs are told as bugs', () => {
   });
 });
 
-describe('what makes no sense ends its connection, and nothing else', () => {
+describe("an invalid frame ends its peer's connection, and nothing else", () => {
   const now = 0;
   const frames: [string, string | Uint8Array, number][] = [
     ['a text', 'text', 4400],
@@ -308,7 +308,7 @@ describe('what makes no sense ends its connection, and nothing else', () => {
     ['too large', encoded([now, 1, 1000, 'x'.repeat(20_000)]), 1009],
   ];
 
-  test.each(frames)('asked: %s', async (_, frame, code) => {
+  test.each(frames)('when asked: %s', async (_, frame, code) => {
     const answerer = nodes.open({ limits: { frameBytesMax: 10_000 } });
     const asker = nodes.open();
     await asker.ask(answerer.address, 'before', SOON);
@@ -320,7 +320,7 @@ describe('what makes no sense ends its connection, and nothing else', () => {
     expect(asker.stats().connects).toBe(1);
   });
 
-  test('asked: what was overdue when it was sent', async () => {
+  test('when asked with what was overdue when it was sent', async () => {
     const stranger = await admitted(nodes.open().address);
     stranger.send(encoded([now, 1, 0, 'overdue', 1000, 'in time']));
     expect(readAnswers((await stranger.read()) as Uint8Array)).toEqual([
@@ -337,7 +337,7 @@ describe('what makes no sense ends its connection, and nothing else', () => {
     ['an answer that nobody waits for', encoded([99, 0, 'answer'])],
     ['no outcome', encoded([0, 7, 'answer'])],
     ['half an answer', encoded([0, 0])],
-  ])('answered: %s', async (_, answer) => {
+  ])('when answered: %s', async (_, answer) => {
     const fake = impostor((upgrade) => {
       const proof = new Prover(SECRET).prove('answerer', saidOf(upgrade, 'nonce'));
       return [`nonce ${proof}`, answer];
@@ -348,7 +348,7 @@ describe('what makes no sense ends its connection, and nothing else', () => {
     await fake.stop();
   });
 
-  test('whatever bytes: no frame ends the process', async () => {
+  test('of whatever bytes', async () => {
     const answerer = nodes.open({ answer: () => 'answered' });
     const frame = encoded([now, 1, 1000, { a: [1n, new Map([[1, new Date()]]), undefined] }]);
     for (let at = 0; at < frame.length; at += 1) {

@@ -32,7 +32,7 @@ const { plain } = fc.letrec((tie) => ({
   ),
 }));
 
-test('plain data comes back as it was sent, whatever else is in its frame', async () => {
+test('plain data between peers comes back as it was sent, whatever else is in its frame', async () => {
   const [asker, answerer] = [nodes.open(), nodes.open()];
   await fc.assert(
     fc.asyncProperty(fc.array(plain, { minLength: 1, maxLength: 20 }), async (requests) => {
@@ -45,7 +45,7 @@ test('plain data comes back as it was sent, whatever else is in its frame', asyn
   );
 });
 
-test('asks are begun in the order in which they were made', async () => {
+test('asks between peers begin in the order in which they were made', async () => {
   const begun: unknown[] = [];
   const answerer = nodes.open({
     answer: (request) => {
@@ -65,7 +65,7 @@ test('asks are begun in the order in which they were made', async () => {
   expect(begun).toEqual(asked);
 });
 
-test('what one tick asks shares a frame, up to its bounds', async () => {
+test('asks between peers of one tick share a frame, up to its bounds', async () => {
   const answerer = nodes.open();
   const asker = nodes.open({ limits: { frameCallsMax: 100, frameBytesMax: 20_000 } });
   const framesFor = async (count: number, length: number): Promise<number> => {
@@ -79,13 +79,13 @@ test('what one tick asks shares a frame, up to its bounds', async () => {
   expect(await framesFor(8, 9000)).toBe(4);
 });
 
-test('what the largest call becomes on the way passes, there and back', async () => {
+test('the largest call between peers passes, there and back', async () => {
   const [asker, answerer] = [nodes.open(), nodes.open()];
   const text = '€'.padEnd(INGEST_BYTES_MAX, 'x');
   expect((await asker.ask(answerer.address, text, SOON)) === text).toBe(true);
 });
 
-test('what is asked tick by tick shares a frame, for as long as an ask may wait for others', async () => {
+test('asks between peers tick by tick share a frame, for as long as an ask may wait', async () => {
   const answerer = nodes.open();
   const framesWithin = async (gatherMs: number): Promise<number> => {
     const asker = nodes.open({ limits: { gatherMs } });
@@ -103,7 +103,7 @@ test('what is asked tick by tick shares a frame, for as long as an ask may wait 
   expect(await framesWithin(0)).toBe(20);
 });
 
-test('one connection for each direction, opened by the first ask', async () => {
+test('two peers have one connection for each direction, opened by the first ask', async () => {
   const [a, b] = [nodes.open(), nodes.open()];
   expect([a.stats().outbound, b.stats().inbound]).toEqual([0, 0]);
   await Promise.all([1, 2, 3].map((request) => a.ask(b.address, request, SOON)));
@@ -114,13 +114,13 @@ test('one connection for each direction, opened by the first ask', async () => {
   }
 });
 
-test('the answering side learns the caller’s address', async () => {
+test('a peer learns the caller’s address', async () => {
   const answerer = nodes.open({ answer: (_, from) => from });
   const asker = nodes.open();
   expect(await asker.ask(answerer.address, null, SOON)).toBe(asker.address);
 });
 
-describe('close', () => {
+describe('closing a peer', () => {
   test('lets what is under way be answered, begins nothing, and asks nothing', async () => {
     const { opened, open } = latch();
     const answerer = nodes.open({ answer: (request) => opened.then(() => request) });

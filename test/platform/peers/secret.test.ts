@@ -22,13 +22,13 @@ test.each([
   ['/peer', upgradeOf('another:1'), 421],
   ['/peer', upgradeOf(SELF, { format: '0-00' }), 409],
   ['/peer', upgradeOf(SELF), 404], // right, but no upgrade
-])('%s with %o is answered with %i', async (path, headers, status) => {
+])("a peer's upgrade at %s with %o is answered with %i", async (path, headers, status) => {
   const { address } = nodes.open({ self: SELF });
   const response = await fetch(`http://${address}${path}`, { headers });
   expect([response.status, await response.text()]).toEqual([status, '']);
 });
 
-test('a node with another secret gets no answer; the log says so once on either side', async () => {
+test('a peer with another secret gets no answer; the log says so once on either side', async () => {
   const answerer = nodes.open();
   const asker = nodes.open({ secret: 'another', limits: { retryMs: 0 } });
   for (const request of [1, 2, 3]) {
@@ -42,7 +42,7 @@ test('a node with another secret gets no answer; the log says so once on either 
   expect(asker.logged[0]?.fields['reason']).toContain('401');
 });
 
-test('an upgrade that was recorded and is sent again gets a challenge and nothing else', async () => {
+test("a peer's recorded upgrade that is sent again gets a challenge and nothing else", async () => {
   const spy = impostor(() => ['no challenge']);
   const answerer = nodes.open({ self: spy.address });
   expect(await failureOf(nodes.open().ask(spy.address, 1, SOON))).toBe('no');
@@ -57,7 +57,7 @@ test('an upgrade that was recorded and is sent again gets a challenge and nothin
   expect(answerer.stats()).toMatchObject({ answered: 0, strangers: 1 });
 });
 
-test('a proof that was recorded is none for another connection', async () => {
+test("a peer's recorded proof is none for another connection", async () => {
   const answerer = nodes.open();
   const upgrade = upgradeOf(answerer.address);
   const said = (challenge: unknown) => saidOf(upgrade, String(challenge).split(' ')[0]!);
@@ -71,7 +71,7 @@ test('a proof that was recorded is none for another connection', async () => {
   first.terminate();
 });
 
-test('a handshake that a stranger relays to another node is refused', async () => {
+test("a peer's handshake that a stranger relays to another node is refused", async () => {
   const begun: unknown[] = [];
   const answerer = nodes.open({ answer: (request) => begun.push(request) });
   const forged = encoded([performance.now(), 1_000_000, 5000, 'forged']);
@@ -87,14 +87,14 @@ test('a handshake that a stranger relays to another node is refused', async () =
   await stranger.stop();
 });
 
-test('a connection that proves nothing is closed soon', async () => {
+test("a peer's connection that proves nothing is closed soon", async () => {
   const answerer = nodes.open({ limits: { heartbeatMs: 20, silentMs: 60 } });
   const stranger = new Stranger(answerer.address, upgradeOf(answerer.address));
   await stranger.read();
   expect(await stranger.closed).toBe(1006);
 });
 
-test('nothing is sent to a server that does not hold the secret', async () => {
+test('a peer sends nothing to a server that does not hold the secret', async () => {
   const asker = nodes.open();
   const heard: string[] = [];
   const fake = impostor((upgrade) => {
@@ -107,7 +107,7 @@ test('nothing is sent to a server that does not hold the secret', async () => {
   await fake.stop();
 });
 
-test('a peer that has proved it is served', async () => {
+test('a peer that has proved the secret is served', async () => {
   const stranger = await admitted(nodes.open().address);
   stranger.send(encoded([performance.now(), 7, 1000, 'hello']));
   expect(readAnswers((await stranger.read()) as Uint8Array)).toEqual([

@@ -4,7 +4,7 @@ import { endAll, livesOn, npx, start, type Told, TOLD } from './runner.ts';
 
 afterEach(endAll);
 
-test('kill -9 of npx, too', async () => {
+test('a kill -9 of npx ends what it started', async () => {
   const { outer, reason } = await npx(`${TOLD}; true`);
   outer.kill('SIGKILL');
   expect(await reason).toBe('the end of its runner');
@@ -15,4 +15,6 @@ const DAEMONS: [string, () => Promise<Told>][] = [
   ['setsid in a shell that ends',                   () => start('sh', ['-c', `setsid ${TOLD} & wait`])],
   ['setsid in a shell of npx, whose variables it has', () => npx(`setsid ${TOLD} & wait`)],
 ];
-test.each(DAEMONS)('%s: it lives on', async (_what, begin) => livesOn(await begin()));
+test.each(DAEMONS)('a service begun by %s lives on', async (_what, begin) =>
+  livesOn(await begin()),
+);

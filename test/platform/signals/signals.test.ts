@@ -11,6 +11,6 @@ test('a SIGTERM to npx alone ends what it started, through a shell and `bun run`
   expect(await reason).toBe('the end of its runner');
 });
 
-test('nohup in a shell that ends: it lives on', async () => {
+test('a service under nohup lives on when its shell ends', async () => {
   await livesOn(await start('sh', ['-c', `nohup ${TOLD} & wait`]));
 });

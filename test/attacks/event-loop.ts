@@ -19,7 +19,7 @@ type Attacks = {
 
 /** Each call against one node, and against three. */
 export function attackEventLoop({ calls, forMs }: Attacks): void {
-  describe.each([1, 3])('%d nodes', (nodes) => {
+  describe.each([1, 3])('on %d nodes the event loop is not blocked by', (nodes) => {
     let stand: Stand;
     beforeAll(async () => {
       stand = await openStand(nodes);

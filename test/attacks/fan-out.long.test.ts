@@ -13,7 +13,7 @@ const ENDPOINTS = 50;
 /** This many events for one endpoint show that a part is fanned out while the rest continues. */
 const PART = 200;
 
-describe.each([1, 3])('%d nodes', (nodes) => {
+describe.each([1, 3])('on %d nodes a fan-out of', (nodes) => {
   let stand: Stand;
   beforeAll(async () => {
     stand = await openStand(nodes);
@@ -49,7 +49,7 @@ describe.each([1, 3])('%d nodes', (nodes) => {
     return ((await reply.json()) as { data: unknown[] }).data.length;
   }
 
-  test('fifty disabled endpoints of everything', async () => {
+  test('fifty disabled endpoints of everything does not slow usage', async () => {
     const loneMs = await ingest();
     const endpoint = {
       url: 'https://hooks.example/',

@@ -51,7 +51,7 @@ async function expectShort(what: string, status: number, send: () => Promise<Rep
 }
 
 test.each(LARGEST_CALLS)(
-  '$what',
+  'a call stretched to its limits is answered in time: $what',
   ({ what, path, status, text }) =>
     expectShort(`${what}: ${text.length} bytes`, status, () =>
       server.call('POST', path, { raw: text }),
@@ -59,7 +59,7 @@ test.each(LARGEST_CALLS)(
   60_000,
 );
 
-test('a change of a meter beside a pool with all the lists that it may have', async () => {
+test('a change of a meter beside a credit pool with all the lists it may have is answered in time', async () => {
   const { sql } = server;
   const members = Array.from({ length: 50 }, (_, n) => ({ feature_key: `member-${n}`, cost: '1' }));
   const made = (body: object) => server.call('POST', '/meters', { body });
@@ -84,7 +84,7 @@ test('a change of a meter beside a pool with all the lists that it may have', as
   });
 }, 60_000);
 
-test('a grant beside as many grants and reservations as there may be', async () => {
+test('a grant beside as many grants and reservations as there may be is answered in time', async () => {
   const post = async (path: string, body: object) => {
     const reply = await server.call('POST', path, { body });
     expect([reply.status, reply.text]).toEqual([201, reply.text]);

@@ -34,7 +34,7 @@ export const ATTACKS: readonly Attack[] = [
 
 /** Each against one node, and against three. */
 export function attackWriter(attacks: readonly Attack[], forMs: number): void {
-  describe.each([1, 3])('%d nodes', (nodes) => {
+  describe.each([1, 3])('on %d nodes the writer is not blocked by', (nodes) => {
     let stand: Stand;
     beforeAll(async () => {
       stand = await openStand(nodes);

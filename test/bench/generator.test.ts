@@ -38,7 +38,7 @@ async function load(
   return { result, latency };
 }
 
-test('all that the server answered is counted, and no key came twice', async () => {
+test('the load generator counts every answer of the server, and no key comes twice', async () => {
   const keys = new Set<string>();
   const customers = new Set<string>();
   let answered = 0;
@@ -55,14 +55,14 @@ test('all that the server answered is counted, and no key came twice', async () 
   expect(latency.count).toBe(result.completed);
 });
 
-test('refusals are errors, and the first few are shown', async () => {
+test('the load generator counts refusals as errors, and shows the first few', async () => {
   const { result } = await load({}, () => new Response('no such thing', { status: 404 }));
   expect(result.succeeded).toBe(0);
   expect(result.errors).toBeGreaterThan(0);
   expect(result.samples[0]).toContain('no such thing');
 });
 
-test('an answer that never comes is an error', async () => {
+test('the load generator counts an answer that never comes as an error', async () => {
   const { result } = await load({ connections: 1, measureMs: 50 }, () => {
     server?.stop(true).catch(() => undefined);
     return Promise.withResolvers<Response>().promise;
@@ -70,7 +70,7 @@ test('an answer that never comes is an error', async () => {
   expect(result.errors).toBe(1);
 });
 
-test('an open loop keeps its rate, and a stall counts for every request that it delays', async () => {
+test("the load generator's open loop keeps its rate, and a stall counts for every delayed request", async () => {
   let stalled = false;
   const plan = { ratePerSecond: 1000, measureMs: 1000, connections: 64 };
   const { result, latency } = await load(plan, () => {
@@ -86,7 +86,7 @@ test('an open loop keeps its rate, and a stall counts for every request that it 
   expect(latency.maxMicros).toBeGreaterThan(STALL_MS * 1000 * 0.9);
 });
 
-test('a connection that a server ends with an answer goes on at another, and nothing is lost', async () => {
+test('the load generator reconnects where the server ends a connection, and loses no request', async () => {
   const heard = [0, 0];
   const servers = heard.map((_, which) =>
     Bun.serve({

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { Histogram } from './histogram.ts';
 
 test.each([0, 1, 200, 255, 256, 257, 1000, 65_535, 1_000_000, 2 ** 31 - 1])(
-  '%d us is found again within 0.8 percent, also after it was sent to another process',
+  'the histogram finds %d us within 0.8 percent, also after it was sent to another process',
   (micros) => {
     const first = new Histogram();
     first.record(micros);
@@ -15,7 +15,7 @@ test.each([0, 1, 200, 255, 256, 257, 1000, 65_535, 1_000_000, 2 ** 31 - 1])(
   },
 );
 
-test('percentiles are those of the sorted values', () => {
+test("the histogram's percentiles are those of the sorted values", () => {
   const histogram = new Histogram();
   for (let value = 10_000; value >= 1; value -= 1) histogram.record(value);
   for (const share of [0.5, 0.99, 0.999]) {

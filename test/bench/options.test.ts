@@ -3,13 +3,13 @@ import { parseOptions } from './options.ts';
 
 const namesOf = (args: string[]) => parseOptions(args).cases.map(({ name }) => name);
 
-test('without arguments, what has a goal for the cost of a request', () => {
+test('the bench runs without arguments what has a goal for the cost of a request', () => {
   const usual = ['check-32', 'check-256', 'track-32', 'track-256', 'hot-256', 'ingest-8'];
   expect(namesOf([])).toEqual(usual);
   expect(parseOptions([])).toMatchObject({ against: null, compare: null, withPeers: true });
 });
 
-test('a selection, and all', () => {
+test('the bench options select some scenarios, or all', () => {
   expect(namesOf(['--only', 'track,refunds'])).toEqual([
     'track-32',
     'track-256',
@@ -20,13 +20,13 @@ test('a selection, and all', () => {
   expect(parseOptions(['--only', 'webhooks'])).toMatchObject({ alone: 'webhooks', cases: [] });
 });
 
-test('another commit, or an earlier result', () => {
+test('the bench options take another commit, or an earlier result', () => {
   const against = parseOptions(['--against', 'main~2', '--no-peers', '--rounds', '5']);
   expect(against).toMatchObject({ against: 'main~2', withPeers: false, rounds: 5 });
   expect(parseOptions(['--compare', 'old.json'])).toMatchObject({ compare: 'old.json' });
 });
 
-test('parts of what runs alone', () => {
+test('the bench options select parts of what runs alone', () => {
   expect(parseOptions(['--only', 'cluster', '--parts', 'kill'])).toMatchObject({ parts: ['kill'] });
   expect(parseOptions(['--only', 'client', '--parts', 'kills,calls'])).toMatchObject({
     clientParts: ['calls', 'kills'],
@@ -42,6 +42,6 @@ test.each([
   ['no rounds',              ['--rounds', '0'],                             'a number above 0'],
   ['an unknown part',        ['--only', 'cluster', '--parts', 'x'],         'does not know x'],
   ['a part of another',      ['--only', 'client', '--parts', 'scaling'],    'does not know scaling'],
-])('refused: %s', (_name, args, why) => {
+])('the bench options refuse: %s', (_name, args, why) => {
   expect(() => parseOptions(args)).toThrow(why);
 });

@@ -68,14 +68,14 @@ async function expectToFit(path: string, schema: TSchema): Promise<unknown[]> {
   return data;
 }
 
-describe.each(LISTS)('%s', (path, schema) => {
-  test('fit', async () => {
+describe.each(LISTS)("the contract's examples of %s", (path, schema) => {
+  test('fit its schema', async () => {
     const data = await expectToFit(path, schema);
     expect(data.length).toBeGreaterThan(0);
   });
 });
 
-test("payments' refunds", async () => {
+test("the contract's examples of payments' refunds fit", async () => {
   const statuses = new Set<unknown>();
   const pending = await shop.buy({ means: 'refundPends', currency: 'CLF', total: '1' });
   const { data } = await shop.read('/payments');

@@ -81,7 +81,7 @@ function routes(): Route[] {
 
 const guarded = () => routes().filter(({ name }) => !OPEN.has(name));
 
-test('there are routes, and only those named here are open', () => {
+test("the contract's routes need a key, but for those named here", () => {
   expect(guarded().length).toBeGreaterThan(8);
   const open = routes().filter(({ access }) => access === 'open');
   expect(open.map(({ name }) => name).sort()).toEqual([...OPEN].sort());
@@ -96,37 +96,43 @@ const BODIES: [string, Call][] = [
   ['a large one',     { raw: 'x'.repeat(2_000_000) }],
 ];
 
-test.each(BODIES)('401 without a valid key, with %s', async (_what, call) => {
-  const keys = [
-    null,
-    '',
-    'nonsense',
-    'svc_test_short',
-    `svc_test_${'0'.repeat(43)}`,
-    revoked,
-    expired,
-  ];
-  for (const { name, method, path } of guarded()) {
-    const sent = method === 'GET' ? {} : call;
-    for (const key of keys) {
-      const { status, json } = await server.call(method, path, { ...sent, key });
-      expect([name, key, status, json.error.type]).toEqual([name, key, 401, 'unauthorized']);
+test.each(BODIES)(
+  'a route of the contract is 401 without a valid key, with %s',
+  async (_what, call) => {
+    const keys = [
+      null,
+      '',
+      'nonsense',
+      'svc_test_short',
+      `svc_test_${'0'.repeat(43)}`,
+      revoked,
+      expired,
+    ];
+    for (const { name, method, path } of guarded()) {
+      const sent = method === 'GET' ? {} : call;
+      for (const key of keys) {
+        const { status, json } = await server.call(method, path, { ...sent, key });
+        expect([name, key, status, json.error.type]).toEqual([name, key, 401, 'unauthorized']);
+      }
     }
-  }
-});
+  },
+);
 
-test.each(BODIES)('403 with the wrong kind of key, with %s', async (_what, call) => {
-  for (const { name, method, path, access } of guarded()) {
-    const sent = method === 'GET' ? {} : call;
-    const wrong = access === 'group' ? server.organisation : server.group;
-    for (const key of [wrong.testKey, wrong.liveKey]) {
-      const { status, json } = await server.call(method, path, { ...sent, key });
-      expect([name, status, json.error.type]).toEqual([name, 403, 'forbidden']);
+test.each(BODIES)(
+  'a route of the contract is 403 with the wrong kind of key, with %s',
+  async (_what, call) => {
+    for (const { name, method, path, access } of guarded()) {
+      const sent = method === 'GET' ? {} : call;
+      const wrong = access === 'group' ? server.organisation : server.group;
+      for (const key of [wrong.testKey, wrong.liveKey]) {
+        const { status, json } = await server.call(method, path, { ...sent, key });
+        expect([name, status, json.error.type]).toEqual([name, 403, 'forbidden']);
+      }
     }
-  }
-});
+  },
+);
 
-test('a valid key passes', async () => {
+test('a route of the contract takes a valid key', async () => {
   for (const { name, method, path, access } of guarded()) {
     const { testKey, liveKey } = access === 'group' ? server.group : server.organisation;
     // What both modes share is changed with a key of live mode.

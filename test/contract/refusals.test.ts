@@ -186,14 +186,14 @@ function codesOf({ responses }: Operation): string[] {
     .filter((code) => !ALWAYS.has(code));
 }
 
-test('the routes are all that the document has of money', async () => {
+test("the contract's routes of money are all that the OpenAPI document has", async () => {
   const names = Object.entries(await documented())
     .filter(([path]) => /^\/(?:payments|refunds|checkouts|buy-links|subscriptions)/.test(path))
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
   expect(new Set(names)).toEqual(new Set(NAMES));
 });
 
-test.each(NAMES)('%s refuses as it says', async (name) => {
+test.each(NAMES)('%s refuses as the contract says', async (name) => {
   const [method = '', path = ''] = name.split(' ');
   const operation = (await documented())[path]?.[method];
   const refusals = Object.entries({ ...ROUTES, ...ofSubscriptions }[name] ?? {});
@@ -217,7 +217,7 @@ const CONTRACT: [code: string, status: number][] = [
   ['unauthorized', 401], ['not_found', 404], ['invalid_request', 400], ['checkout_create_failed', 400],
   ['validation_error', 400], ['rate_limited', 429],
 ];
-test.each(CONTRACT)("the contract's %s is met, and is %d", (code, status) => {
+test.each(CONTRACT)("the contract's refusal %s occurs, and is %d", (code, status) => {
   expect(statusOf(code)).toBe(status);
   expect(Object.values(ROUTES).some((refusals) => code in refusals)).toBe(true);
 });

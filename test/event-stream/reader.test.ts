@@ -96,7 +96,7 @@ class World {
   }
 }
 
-test('after an event that has a position', async () => {
+test('an event stream reader begins after an event that has a position', async () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seeded(seed);
     const world = new World(random);
@@ -115,7 +115,7 @@ test('after an event that has a position', async () => {
   }
 });
 
-test('after an event that gets its position later', async () => {
+test('an event stream reader begins after an event that gets its position later', async () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seeded(seed);
     const world = new World(random);
@@ -140,7 +140,7 @@ test('after an event that gets its position later', async () => {
   }
 });
 
-test('more than can be held while it asks: it reads pages, or comes back', async () => {
+test('an event stream reader with too many events while it reads pages reads on, or comes back', async () => {
   const large = (from: bigint): Chunk => {
     const event = { ...eventAt(from + 1n), data: { name: 'x'.repeat(150_000) } };
     return new Chunk(from, [event]);

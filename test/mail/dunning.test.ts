@@ -42,7 +42,7 @@ async function told({ customer_email: to }: Json): Promise<readonly string[][]> 
   ]);
 }
 
-test('each failure, the block and the end are told; nothing after it is paid', async () => {
+test('dunning mails tell each failure, the block and the end, and nothing once it is paid', async () => {
   const plan = await club.plan({ interval: 'year' });
   const subscription = await club.signUp(plan, 'renewalFails');
   const failedAt = Date.parse(subscription.current_period_end);
@@ -75,7 +75,7 @@ test('each failure, the block and the end are told; nothing after it is paid', a
   expect(all.filter(([subject]) => subject?.includes('Receipt'))).toEqual([receipt]);
 });
 
-test('a customer with nothing to charge is told once, until it is blocked', async () => {
+test('a customer without a payment method gets one dunning mail until it is blocked', async () => {
   const plan = await club.plan({ interval: 'year' });
   const to = 'nothing-left@example.com';
   const customer = (await club.post('/customers', { email: to })).json;
@@ -91,7 +91,7 @@ test('a customer with nothing to charge is told once, until it is blocked', asyn
   ]);
 });
 
-test('what is paid before the mail leaves is not told any more', async () => {
+test('a dunning mail is not sent where the invoice was paid before it left', async () => {
   const plan = await club.plan({ interval: 'year' });
   const subscription = await club.signUp(plan, 'renewalFails');
   const { customer_email: to, id } = subscription;

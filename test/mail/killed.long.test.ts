@@ -34,7 +34,7 @@ async function untilSent(to: string): Promise<void> {
   });
 }
 
-test('killed before the server has it, and after: at least once, under one name', async () => {
+test('a mail is sent at least once, under one Message-ID, when killed before or after the server has it', async () => {
   const to = 'killed@example.com';
   office.rcpt = () => 'hang';
   await shop.buy({ checkout: { customer_email: to } });

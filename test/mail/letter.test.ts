@@ -53,6 +53,6 @@ const LINES: [string, InvoiceLine, string][] = [
   ['an adjustment', { ...USAGE, type: 'usage_adjustment', quantity: '-5', amount: -1n },    'Correction: API calls: -$0.01'],
 ];
 
-test.each(LINES)('a line of %s', (_what, line, text) => {
+test.each(LINES)("a mail's letter encodes a line of %s", (_what, line, text) => {
   expect(told(line)).toBe(text);
 });

@@ -21,7 +21,7 @@ afterAll(() => shop.close());
 const open = (token: string) =>
   shop.server.call('GET', `/api/invoices/links/open/${token}`, { key: null });
 
-test('a token is of one invoice and one key, and any other text is none', () => {
+test("a mailed link's token is of one invoice and one key, and any other text is none", () => {
   const id = ids.next();
   const token = links.tokenOf(id);
   expect(token).toMatch(/^[0-9A-Za-z]{65}$/);
@@ -44,7 +44,7 @@ test('a token is of one invoice and one key, and any other text is none', () => 
   expect(others.map((text) => links.invoiceOf(text))).toEqual(others.map(() => null));
 });
 
-test('it opens the invoice as it is, for no search engine, no frame and no cache', async () => {
+test('a mailed link opens the invoice as it is, for no search engine, frame or cache', async () => {
   const { id, invoice_id: invoiceId } = await shop.buy();
   const { number } = await shop.read(`/invoices/${invoiceId}`);
   const token = links.tokenOf(invoiceId);
@@ -66,7 +66,7 @@ test('it opens the invoice as it is, for no search engine, no frame and no cache
   expect(shop.server.logged.join('')).not.toContain(token);
 });
 
-test('a wrong link is 404, and says nothing', async () => {
+test('a mailed link that is wrong is 404, and says nothing', async () => {
   const unknown = links.tokenOf(ids.next());
   for (const token of [unknown, 'x', unknown.slice(0, -1)]) {
     const { status, text } = await open(token);

@@ -70,7 +70,7 @@ async function states(): Promise<string[]> {
   );
 }
 
-test('a server that is away is tried again, and one line says so', async () => {
+test('a mail server that is away is tried again, and one log line says so', async () => {
   const port = await freePort();
   const buyers = [await buy(), await buy(), await buy()];
   mailTo({ url: `smtp://127.0.0.1:${port}` });
@@ -90,7 +90,7 @@ test('a server that is away is tried again, and one line says so', async () => {
   expect(logged.join('')).not.toContain('@example.com');
 });
 
-test('what is refused for good is not tried again, and its address is not logged', async () => {
+test('a mail refused for good is not tried again, and its address is not logged', async () => {
   const office = await open();
   const [unknown, tooLarge, later] = [await buy(), await buy(), await buy()];
   office.rcpt = (to) => (to === unknown ? 550 : to === later ? 450 : 250);
@@ -115,7 +115,7 @@ test('what is refused for good is not tried again, and its address is not logged
   expect(logged.join('')).not.toContain('@example.com');
 });
 
-test('a refused login is an operator’s to correct: the mail is tried again', async () => {
+test('a mail whose login is refused is tried again, for the operator to correct', async () => {
   const to = await buy();
   const office = await open();
   mailer = openMailer({
@@ -137,7 +137,7 @@ test('a refused login is an operator’s to correct: the mail is tried again', a
 });
 
 test.each(['rcpt', 'data'] as const)(
-  'a server that hangs at %s for one organisation does not hold up another',
+  'a mail server that hangs at %s for one organisation does not hold up another',
   async (stage) => {
     const office = await open();
     const theirs = `hung-${stage}@example.com`;
@@ -176,7 +176,7 @@ test('a mail that could not be sent for a day is given up, and no later worker s
   expect(rows.every(({ recipient }) => recipient === null)).toBe(true);
 });
 
-test('one that stops lets go of what the server still has in hand', async () => {
+test('a mail worker that stops releases what the server still has in hand', async () => {
   const to = await buy();
   const office = await open();
   office.data = () => 'hang';

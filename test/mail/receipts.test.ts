@@ -53,7 +53,7 @@ test.each([
   ['JPY', '10000',  '¥10,000'],
   ['KWD', '10.000', 'KWD\u00A010.000'],
   ['CLF', '1.0000', 'CLF\u00A01.0000'],
-])('an amount has the decimals of its currency: %s %s', async (currency, total, shown) => {
+])("a receipt's amount has the decimals of its currency: %s %s", async (currency, total, shown) => {
   const to = `${currency.toLowerCase()}@example.com`;
   await shop.buy({ currency, total, checkout: { customer_email: to, currency } });
   const [mail] = await office.to(to);
@@ -61,7 +61,7 @@ test.each([
   expect(mail?.html).toContain(`You paid ${shown}<`);
 });
 
-test('what is given back is told, each time', async () => {
+test('a mail tells each refund', async () => {
   const to = 'refunded@example.com';
   const { id } = await shop.buy({ checkout: { customer_email: to } });
   for (const amount of ['4.50', '5.00']) {
@@ -82,7 +82,7 @@ test('what is given back is told, each time', async () => {
   expect(refund?.text).toContain('to what you paid with');
 });
 
-test('what a merchant names a product neither begins a header nor is markup', async () => {
+test("a product's name in a mail neither begins a header nor is markup", async () => {
   const to = 'names@example.com';
   const name = 'Nice\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script>';
   const price = [{ amount: '1', currency: 'USD' }];
@@ -110,7 +110,7 @@ test('what a merchant names a product neither begins a header nor is markup', as
   expect(head).not.toMatch(/^(?:Bcc|X-Evil):/im);
 });
 
-test('an address may be of any script', async () => {
+test("a mail's address may be of any script", async () => {
   const to = 'ada@bücher.example';
   await shop.buy({ checkout: { customer_email: to } });
   const [mail] = await office.to(to);

@@ -46,11 +46,11 @@ test('each mutant has the fate that the tests give it', () => {
   ]);
 });
 
-test('the copy is left as it was', async () => {
+test('the copy of the tree is left as it was after its mutants', async () => {
   expect(await Bun.file(join(folder, RULE)).text()).toBe(TEXT);
 });
 
-test('what fails without a fault proves nothing', async () => {
+test('a test that fails without a mutant proves nothing', async () => {
   await Bun.write(
     join(folder, 'red.test.ts'),
     `import { test } from 'bun:test'; test('a', () => { throw 1; });`,
@@ -59,12 +59,12 @@ test('what fails without a fault proves nothing', async () => {
   expect(failure).toContain('fails without a fault');
 });
 
-test('a test that does not end is stopped', async () => {
+test('a test that does not end on a mutant is stopped', async () => {
   await Bun.write(join(folder, 'loop.test.ts'), 'for (;;);');
   expect((await runTests(copy, ['loop.test.ts'], { args: [], msMax: 300 })).kind).toBe('late');
 });
 
-test('the report names what lives, and a score below 90 % is not enough', () => {
+test('the mutation report names surviving mutants, and a score below 90 % is not enough', () => {
   const report = reportOf(outcomes);
   expect(report).toContain('rule.ts:1 survived: a [ < -> <= ] b\n');
   expect(report).toContain('1 of     5   20.0 %');
@@ -75,7 +75,7 @@ test('the report names what lives, and a score below 90 % is not enough', () => 
   expect([isEnough(nine), isEnough(nine.slice(0, 9))]).toEqual([true, false]);
 });
 
-test('a sample is the same for the same seed', () => {
+test('a sample of mutants is the same for the same seed', () => {
   const names = (seed: string) => sampleOf(mutants, 3, seed).map(told);
   expect(names('1')).toHaveLength(3);
   expect(names('1')).toEqual(names('1'));

@@ -22,7 +22,7 @@ const PLANTED: [code: string, becomes: string[]][] = [
   ['while (a) { break; }',             ['while (false) { break; }', 'while (a) { ; }']],
 ];
 
-test.each(PLANTED)('%s', (code, expected) => {
+test.each(PLANTED)('the mutations of %s', (code, expected) => {
   const found = changesIn('rule.ts', code).map(
     ({ at, becomes }) => code.slice(0, at.start) + becomes + code.slice(at.end),
   );
@@ -42,6 +42,6 @@ const LEFT_ALONE = [
   '// a < b',
 ];
 
-test.each(LEFT_ALONE)('left alone: %s', (code) => {
+test.each(LEFT_ALONE)('no mutation is made of %s', (code) => {
   expect(changesIn('rule.ts', code)).toEqual([]);
 });

@@ -56,9 +56,12 @@ const TABLE: Readonly<Record<string, Case>> = {
   'security, in test mode':                    [security, { ...NONE, mode: 'test' }, 'enrol'],
 };
 
-test.each(Object.entries(TABLE))('%s', (_what, [action, of, asked]) => {
-  expect(needsStepUp(action, of)).toBe(asked);
-});
+test.each(Object.entries(TABLE))(
+  'a code is asked for again, or not: %s',
+  (_what, [action, of, asked]) => {
+    expect(needsStepUp(action, of)).toBe(asked);
+  },
+);
 
 // prettier-ignore
 const ENROLS: readonly (readonly [what: string, signedIn: number, code: number | null, may: boolean])[] = [

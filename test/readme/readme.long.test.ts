@@ -37,7 +37,7 @@ afterAll(async () => {
   clone.remove();
 });
 
-test('Start: what is printed', async () => {
+test('README, Start: what is printed', async () => {
   const said = trimmed(await service.says('"listening"'));
   expect(said).toMatch(patternOf(START!.shown.map((line) => line.replaceAll(':3000', `:${port}`))));
   const ports = new Map([
@@ -49,20 +49,20 @@ test('Start: what is printed', async () => {
   reader = new Reader({ directory, terminal, ports, secrets, buyer: BY_FORMS });
 });
 
-test('Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
+test('README, Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(['In three lines', 'Sell', 'Sell usage', 'Prepaid'])('%s', (title) =>
+test.each(['In three lines', 'Sell', 'Sell usage', 'Prepaid'])('README, %s', (title) =>
   reader.read(partsOf(README, title)),
 );
 
-test('src/API.md', async () => {
+test('src/API.md works as written', async () => {
   await reader.read(partsOf(API));
   const { data } = JSON.parse(await terminal.run("call '/events?limit=200'"));
   const times = data.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp));
   expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(60 * 86_400_000);
 });
 
-test('src/OPERATIONS.md: the commands of an operator, and the books close', async () => {
+test('src/OPERATIONS.md: the commands of an operator work, and the books balance', async () => {
   const [, block] = partsOf(page('src/OPERATIONS.md'), 'Administer');
   const ids = new Map([['CUSTOMER_ID', await terminal.run('call /customers | field id')]]);
   for (const line of linesOf(block)) {
@@ -82,7 +82,7 @@ test('src/OPERATIONS.md: the commands of an operator, and the books close', asyn
   expect([...ids.keys()]).toEqual(['CUSTOMER_ID', 'ORG_ID', 'GROUP_ID', 'KEY_ID', 'TOKEN_ID']);
 });
 
-test('nothing of the pages was left out, but what stripe.long.test.ts does', () => {
+test('no block of the pages was left out, but what stripe.long.test.ts runs', () => {
   const pages = [README.replace(/\n## Go live\n[^]*?(?=\n## )/, ''), API].map((it) => partsOf(it));
   const texts = pages.flat().map((part) => (part.kind === 'text' ? part.text : ''));
   const steps = Object.keys(STEPS).filter((words) => texts.some((text) => text.includes(words)));

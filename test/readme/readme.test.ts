@@ -35,11 +35,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
+test('README, Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(['Sell', 'Sell usage'])('%s', (title) => reader.read(partsOf(README, title)));
+test.each(['Sell', 'Sell usage'])('README, %s', (title) => reader.read(partsOf(README, title)));
 
-test('each figure is one that was measured', () => {
+test('each figure in the README was measured', () => {
   const measured = page('test/bench/README.md') + page('test/README.md');
   const [figures] = partsOf(README, 'How fast');
   const numbers = figures?.kind === 'text' ? figures.text.match(/\d[\d,.]*/g) : null;

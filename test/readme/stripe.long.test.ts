@@ -80,13 +80,14 @@ async function movedAt(key: string): Promise<{ taken: string[]; refunded: number
   };
 }
 
-test('Start', () => reader.read(partsOf(README, 'Start').slice(2)));
+test('README with Stripe: Start', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(read.map(([from, title]) => [title, from] as const))('%s', (title, from) =>
-  reader.read(partsOf(from, title)),
+test.each(read.map(([from, title]) => [title, from] as const))(
+  'README with Stripe: %s',
+  (title, from) => reader.read(partsOf(from, title)),
 );
 
-test('Stripe has the money of these chapters', async () => {
+test("Stripe has the money of the README's chapters", async () => {
   // The plan of user-5 and two renewals with what was used, and the book.
   const sold = ['1000 usd', '1100 usd', '1500 usd', '2450 eur'];
   // One more renewal of that plan; the plan of user-2, and its renewal by another card.
@@ -97,14 +98,14 @@ test('Stripe has the money of these chapters', async () => {
   });
 });
 
-test.if(side.isFake)('what was paid live is refunded', async () => {
+test.if(side.isFake)("a live payment of the README's chapters is refunded", async () => {
   const payment = '$(KEY=$LIVE call /payments | field id)';
   await terminal.run(`KEY=$LIVE call /payments/${payment}/refund '{}' | grep succeeded`);
   const moved = { taken: ['2450 eur'], refunded: [2450] };
   expect(await movedAt(side.liveKey!)).toEqual(moved);
 });
 
-test('nothing of these chapters was left out, and the books close', async () => {
+test("no block of the README's chapters was left out, and the books balance", async () => {
   const written = read.flatMap(([from, title]) => partsOf(from, title).flatMap(codesOf));
   expect(written.filter((one) => !reader.did.includes(one))).toEqual([]);
   const admin = (words: string) => terminal.run(`npx bun@1.4.5 run admin ${words} --json`);

@@ -73,14 +73,14 @@ async function call(path: string, body: object) {
 
 const USE = { feature_key: 'api-calls', external_customer_id: 'user-1' };
 
-test('the printed link signs in', async () => {
+test('walking through the README, the printed link signs in', async () => {
   const said = await service.says('"listening"');
   await page.goto(/http:\S+\/dashboard\/sign-in\/\S+/.exec(said)![0]);
   await press('Sign in');
   await page.getByRole('heading', { name: 'Begin here' }).waitFor();
 });
 
-test('a plan with a usage price is made', async () => {
+test('walking through the README, a plan with a usage price is made', async () => {
   await follow('Make a meter: what you count');
   await fill({ Slug: 'api-calls', Name: 'API calls', Unit: 'calls' }, 'Create');
   await goTo('Home');
@@ -94,7 +94,7 @@ test('a plan with a usage price is made', async () => {
   await seen.getByText('1,000 calls included each month').waitFor();
 });
 
-test('it is bought in another tab, and the dashboard shows that', async () => {
+test('walking through the README, the plan is bought in another tab, and the dashboard shows that', async () => {
   await follow('Sell it');
   const buyer = { 'E-mail of the buyer': 'ada@example.com', 'Your id of the buyer': 'user-1' };
   await fill(buyer, 'Open a checkout');
@@ -110,7 +110,7 @@ test('it is bought in another tab, and the dashboard shows that', async () => {
   await page.getByText('paid', { exact: true }).waitFor();
 });
 
-test('a key is made, and a program calls with it', async () => {
+test('walking through the README, an API key is made, and a program calls with it', async () => {
   await goTo('API keys');
   await follow('New key');
   await fill({ Name: 'my program' }, 'Make it');
@@ -118,7 +118,7 @@ test('a key is made, and a program calls with it', async () => {
   expect((await call('/check', USE)).json).toMatchObject({ allowed: true, remaining: 1000 });
 });
 
-test('usage appears within two seconds, on the customer and at home, without a reload', async () => {
+test('walking through the README, usage is on the dashboard within two seconds, without a reload', async () => {
   const home = await seat.context.newPage();
   await home.goto(`${address}/dashboard`);
   await goTo('Customers');
@@ -141,7 +141,7 @@ test('usage appears within two seconds, on the customer and at home, without a r
   await home.close();
 });
 
-test('a part of what was paid is refunded, and the rest is left', async () => {
+test('walking through the README, a part of a payment is refunded, and the rest is left', async () => {
   await goTo('Payments');
   await page
     .getByRole('row', { name: /ada@example\.com/ })
@@ -157,7 +157,7 @@ test('a part of what was paid is refunded, and the rest is left', async () => {
   expect(text).toMatch(/\$4\.50\s+succeeded\s+requested by customer/);
 });
 
-test('Why tells by the request id why a check was denied', async () => {
+test('walking through the README, the page Why tells by request id why a check was denied', async () => {
   await goTo('Customers');
   await follow('ada@example.com');
   const cap = page.locator('section').filter({ hasText: 'Spend cap' });

@@ -31,7 +31,7 @@ const metric = async (name: string): Promise<string | undefined> => {
   return text.split('\n').find((line) => line.startsWith(`tollhouse_reconciliation_${name}`));
 };
 
-test('the account, its window, and no difference', async () => {
+test('admin reconcile prints the account, its window, and no difference', async () => {
   const { exitCode, accounts, differences } = await reconcile();
   expect([exitCode, differences]).toEqual([0, []]);
   expect(accounts).toEqual([
@@ -49,12 +49,12 @@ test('the account, its window, and no difference', async () => {
   ]);
 });
 
-test('from a day on', async () => {
+test('admin reconcile from a day on', async () => {
   const { accounts } = await reconcile('--since', '2026-01-31');
   expect(accounts[0].since).toBe('2026-01-31T00:00:00.000Z');
 });
 
-test('of one organisation', async () => {
+test('admin reconcile of one organisation', async () => {
   expect((await reconcile('--org', bed.shop.server.other.id)).accounts).toEqual([]);
   expect((await reconcile('--org', bed.shop.server.organisation.id)).accounts).toHaveLength(1);
 });
@@ -64,12 +64,12 @@ test.each([
   ['--since', '2999-01-01'],
   ['--since', '2026-1-1'],
   ['--org', 'x'],
-])('%s %s makes no sense', async (option, value) => {
+])('admin reconcile refuses %s %s', async (option, value) => {
   const { exitCode, stderr } = await admin('reconcile', option, value);
   expect([exitCode, stderr.includes('must be')]).toEqual([2, true]);
 });
 
-test('a difference: exit 1, until it is accepted', async () => {
+test('admin reconcile exits with 1 for a difference, until it is accepted', async () => {
   const payment = await bed.buy();
   await bed.stripe.refunds.create({ payment_intent: bed.intentOf(payment), amount: 250 });
   await bed.night();
@@ -103,7 +103,7 @@ test('a difference: exit 1, until it is accepted', async () => {
   expect([again.exitCode, again.stderr]).toEqual([1, `no difference ${difference.id} is open\n`]);
 });
 
-test('an account that is away, then one whose key is refused', async () => {
+test('admin reconcile of an account that is away, then of one whose key is refused', async () => {
   bed.fake.away(true);
   await bed.dayPasses();
   const away = await reconcile();
@@ -123,7 +123,7 @@ test('an account that is away, then one whose key is refused', async () => {
   ]);
 });
 
-test('an account that is not connected any more is given up once its key is refused', async () => {
+test('admin reconcile gives up a disconnected account once its key is refused', async () => {
   const { server } = bed.shop;
   expect(Number((await metric('oldest_seconds'))?.split(' ')[1])).toBeGreaterThan(0);
   expect((await server.call('DELETE', '/organization/processor')).status).toBe(204);

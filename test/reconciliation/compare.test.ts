@@ -11,7 +11,7 @@ const side = (state: Side['state'], amount: bigint | null = 1250n, currency = 'E
 const kindsOf = (ours: Side | null, theirs: Side | null): string[] =>
   differencesOf('charge', ours, theirs).map(({ kind }) => kind);
 
-describe('the state of both', () => {
+describe('the two states of a reconciled payment', () => {
   // prettier-ignore
   const CASES: [Side['state'] | null, Side['state'] | null, string[]][] = [
     ['pending',   'pending',   []],
@@ -31,13 +31,13 @@ describe('the state of both', () => {
     [null,        'failed',    []],
     [null,        null,        []],
   ];
-  test.each(CASES)('ours %p, theirs %p', (ours, theirs, kinds) => {
+  test.each(CASES)('ours %p and theirs %p are compared', (ours, theirs, kinds) => {
     const of = (state: Side['state'] | null) => (state === null ? null : side(state));
     expect(kindsOf(of(ours), of(theirs))).toEqual(kinds);
   });
 });
 
-test('amounts', () => {
+test('reconciliation compares amounts', () => {
   expect(kindsOf(side('succeeded', 1250n), side('succeeded', 1251n))).toEqual(['amount']);
   expect(kindsOf(side('pending', 1250n), side('pending', 1249n))).toEqual(['amount']);
   // Not a whole number of coins: no amount of ours.
@@ -46,16 +46,16 @@ test('amounts', () => {
   expect(kindsOf(side('failed', 1250n), side('failed', 1n))).toEqual([]);
 });
 
-test('another currency is one difference, whatever the amounts', () => {
+test('reconciliation finds one difference for another currency, whatever the amounts', () => {
   expect(kindsOf(side('succeeded'), side('succeeded', 1250n, 'USD'))).toEqual(['currency']);
   expect(kindsOf(side('succeeded'), side('succeeded', 1n, 'USD'))).toEqual(['currency']);
 });
 
-test('a state and an amount are two differences', () => {
+test('reconciliation finds two differences for a state and an amount', () => {
   expect(kindsOf(side('pending'), side('succeeded', 9n))).toEqual(['state', 'amount']);
 });
 
-test('what each side says', () => {
+test('a difference of reconciliation has what each side says', () => {
   expect(differencesOf('charge', side('pending'), side('succeeded', 100n, 'JPY'))).toEqual([
     { kind: 'state', ours: '12.50 EUR pending', theirs: '100 JPY succeeded' },
     { kind: 'currency', ours: '12.50 EUR pending', theirs: '100 JPY succeeded' },

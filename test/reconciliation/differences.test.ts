@@ -68,31 +68,34 @@ const found = async () => {
   return rows.map(({ text }) => text);
 };
 
-describe.each(Object.entries(PLANTS))('%s', (_name, { plant, mend, found: wanted }) => {
-  test('is found, seen again, and resolved', async () => {
-    const payment = await bed.buy();
-    await plant(payment);
-    await bed.night();
-    expect(await found()).toEqual([...wanted]);
-    const [first] = await sql`select id, found_at, seen_at from reconciliation_differences`;
-    await bed.night();
-    expect(await found()).toEqual([...wanted]);
-    const [again] = await sql`select id, found_at, seen_at from reconciliation_differences`;
-    expect([again?.['id'], again?.['found_at']]).toEqual([first?.['id'], first?.['found_at']]);
-    expect(again?.['seen_at'] > first?.['seen_at']).toBe(true);
-    await mend(payment);
-    await bed.night();
-    expect(await found()).toEqual([]);
-    const rows = await sql`select from reconciliation_differences where resolved_at is not null`;
-    expect(rows.length).toBe(wanted.length);
-  });
-});
+describe.each(Object.entries(PLANTS))(
+  'a difference of %s',
+  (_name, { plant, mend, found: wanted }) => {
+    test('is found, seen again, and resolved', async () => {
+      const payment = await bed.buy();
+      await plant(payment);
+      await bed.night();
+      expect(await found()).toEqual([...wanted]);
+      const [first] = await sql`select id, found_at, seen_at from reconciliation_differences`;
+      await bed.night();
+      expect(await found()).toEqual([...wanted]);
+      const [again] = await sql`select id, found_at, seen_at from reconciliation_differences`;
+      expect([again?.['id'], again?.['found_at']]).toEqual([first?.['id'], first?.['found_at']]);
+      expect(again?.['seen_at'] > first?.['seen_at']).toBe(true);
+      await mend(payment);
+      await bed.night();
+      expect(await found()).toEqual([]);
+      const rows = await sql`select from reconciliation_differences where resolved_at is not null`;
+      expect(rows.length).toBe(wanted.length);
+    });
+  },
+);
 
 /** The payment is of another account than the one where its money is. */
 const moveTo = (account: string, { id }: Payment) =>
   sql`update payments set processor = ${`stripe:${account}`} where id = ${id}`;
 
-test('a charge and a refund that Stripe does not have', async () => {
+test('reconciliation finds a charge and a refund that Stripe does not have', async () => {
   const payment = await bed.buy();
   await bed.refund(payment, '4.50');
   const other = bed.fake.newAccount();
@@ -114,7 +117,7 @@ test('a charge and a refund that Stripe does not have', async () => {
   expect(await found()).toEqual([]);
 });
 
-test('a refund that the two sides settled otherwise', async () => {
+test('reconciliation finds a refund that the two sides settled otherwise', async () => {
   const payment = await bed.buy();
   const { id } = await bed.refund(payment, '4.50');
   await sql`update refunds set status = 'failed', failure_reason = 'declined' where id = ${id}`;
@@ -125,7 +128,7 @@ test('a refund that the two sides settled otherwise', async () => {
   expect(await found()).toEqual([]);
 });
 
-test('a dispute that was won in part: both sides have lost the rest', async () => {
+test('reconciliation finds no difference in a dispute won in part: both sides have lost the rest', async () => {
   const payment = await bed.buy();
   const dispute = bed.fake.dispute(bed.intentOf(payment));
   bed.fake.closeDispute(dispute, 'lost', 4000);
@@ -135,7 +138,7 @@ test('a dispute that was won in part: both sides have lost the rest', async () =
   expect([...rows]).toEqual([{ status: 'lost', amount: 6000n }]);
 });
 
-test('a dispute that the two sides closed otherwise', async () => {
+test('reconciliation finds a dispute that the two sides closed otherwise', async () => {
   const payment = await bed.buy();
   const dispute = bed.fake.dispute(bed.intentOf(payment));
   bed.fake.closeDispute(dispute, 'lost');
@@ -149,7 +152,7 @@ test('a dispute that the two sides closed otherwise', async () => {
   expect(await found()).toEqual([]);
 });
 
-test('in test mode the clock of an organisation may be months ahead', async () => {
+test("in test mode reconciliation allows an organisation's clock to be months ahead", async () => {
   await bed.shop.server.call('POST', '/test-clock', { body: { advance: 'P2M' } });
   const payment = await bed.buy();
   const other = bed.fake.newAccount();
@@ -164,7 +167,7 @@ test('in test mode the clock of an organisation may be months ahead', async () =
 });
 
 // It cannot be taken back, so it comes last.
-test('a refund in the dashboard, and one more of a charge of others', async () => {
+test('reconciliation finds a refund made at Stripe, and ignores charges of others', async () => {
   const payment = await bed.buy();
   // Its charge is on a later page than the refund.
   await bed.sellElsewhere(101);

@@ -20,13 +20,13 @@ const lastRun = async () => {
   return run;
 };
 
-test('nothing has happened', async () => {
+test('reconciliation of an account without history finds nothing', async () => {
   await bed.night();
   expect(await lastRun()).toEqual({ compared: 0, notOurs: 0, error: null });
   expect(await bed.open()).toEqual([]);
 });
 
-test('what was charged a moment ago is left to the next night', async () => {
+test('reconciliation leaves a charge of a moment ago to the next night', async () => {
   const { sql } = bed.shop.server;
   await bed.buy();
   const last = async () => {
@@ -41,7 +41,7 @@ test('what was charged a moment ago is left to the next night', async () => {
   expect(await last()).toEqual({ compared: 1, marginS: 15 * 60 });
 });
 
-test('cards, a debit, refunds and a decline, and charges of others', async () => {
+test('reconciliation of cards, a debit, refunds, a decline, and charges of others finds no difference', async () => {
   const paid = await bed.buy();
   const refunded = await bed.buy();
   await bed.refund(paid, '4.50');
@@ -63,7 +63,7 @@ test('cards, a debit, refunds and a decline, and charges of others', async () =>
   expect((await bed.shop.lastOf(declined)).status).toBe('requires_action');
 });
 
-test('what Stripe knows and we do not is asked for', async () => {
+test('reconciliation asks for what Stripe knows and the ledger does not', async () => {
   // The buyer has never come back from Stripe.
   const session = await bed.payThere(NUMBERS.iban);
   const before = await bed.shop.lastOf(session);
@@ -88,7 +88,7 @@ test('what Stripe knows and we do not is asked for', async () => {
   ] as never);
 });
 
-test('what a charge cost is recorded once, however often it is listed', async () => {
+test('reconciliation records the fee of a charge once, however often it is listed', async () => {
   await bed.night();
   await bed.night();
   const { sql } = bed.shop.server;
@@ -113,7 +113,7 @@ test('what a charge cost is recorded once, however often it is listed', async ()
   expect([...rows]).toEqual(theirs.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
 });
 
-test('no key is in the log, or in the database in the clear', async () => {
+test('no key of a reconciled account is in the log, or in the database in the clear', async () => {
   expect(bed.logged.join('')).toContain('an account is reconciled');
   const { logged, sql } = bed.shop.server;
   expect([...bed.logged, ...logged].join('')).not.toContain(bed.account.testKey);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-test('within a sweep', async () => {
+test('the nightly reconciliation runs within a sweep', async () => {
   const { sql } = bed.shop.server;
   await bed.dayPasses();
   const finished = async () =>

@@ -53,7 +53,7 @@ async function sellAsOther(): Promise<Payment> {
   return (await server.call('GET', `/payments/${id}`, { key })).json;
 }
 
-test('two organisations with one account see what is their own', async () => {
+test("reconciliation of two organisations with one Stripe account sees each one's own", async () => {
   const { server } = bed.shop;
   const mine = await bed.buy();
   const theirs = await sellAsOther();
@@ -72,7 +72,7 @@ test('two organisations with one account see what is their own', async () => {
   ]);
 });
 
-test('what the merchant sells with a key of its own is not ours', async () => {
+test('reconciliation ignores what the merchant sells with a key of its own', async () => {
   const metadata = { key: ids.next() };
   const price_data = { currency: 'usd', unit_amount: 700, product_data: { name: 'Hat' } };
   const { url } = await bed.stripe.checkout.sessions.create({

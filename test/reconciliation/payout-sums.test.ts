@@ -20,7 +20,7 @@ const item = (category: string, amount: bigint, fee = 0n): PayoutItem => ({
   fee,
 });
 
-test('each category', () => {
+test("a payout's sums have each category", () => {
   const items = [
     item('charge', 1000n, 59n),
     item('charge', 500n, 45n),
@@ -44,7 +44,7 @@ test('each category', () => {
   });
 });
 
-test('whatever is in it, in whichever pages: the sums are what it pays', () =>
+test("a payout's sums are what it pays, whatever is in it, in whichever pages", () =>
   withSeed(async (random) => {
     const categories = ['charge', 'charge_failure', 'refund', 'dispute', 'fee', 'transfer', 'x'];
     const some = Array.from({ length: 200 }, () => {
@@ -67,7 +67,7 @@ function pagesOf(items: readonly PayoutItem[], random: Random): PayoutItem[][] {
   return pages;
 }
 
-test('in coins: what Stripe writes with more or fewer decimals, and what is no whole coin', () => {
+test("a payout's sums are in coins: other decimals at Stripe, and what is no whole coin", () => {
   const sums = { ...NONE, gross: 1200n, fees: 100n, count: 3n };
   const inCoins = (currency: string, of: PayoutSums) =>
     sumsInCoins(of, (units) => amountFromStripe(units, currency));

@@ -14,7 +14,7 @@ afterAll(() => bed.close());
 
 const reported = async () => (await bed.shop.read('/reports/payouts')).data;
 
-test('gross, fees, refunds and disputes are what Stripe has', async () => {
+test("a payout's gross, fees, refunds and disputes are what Stripe has", async () => {
   const first = await bed.buy();
   const second = await bed.buy(NUMBERS.iban);
   bed.fake.settle();
@@ -45,7 +45,7 @@ test('gross, fees, refunds and disputes are what Stripe has', async () => {
   expect(row.arrival_date).toBe(new Date(arrival * 1000).toISOString().slice(0, 10));
 });
 
-test('more than a page, with failures: each transaction is counted once', async () => {
+test('a payout of more than a page, with failures, counts each transaction once', async () => {
   await bed.sellElsewhere(150);
   bed.fake.payOut(bed.account.id, 'test');
   const lists = { method: 'GET', path: /balance_transactions/ };
@@ -58,7 +58,7 @@ test('more than a page, with failures: each transaction is counted once', async 
   expect(row.amount).toBe((net / 100).toFixed(2));
 });
 
-test('read again, it is the same', async () => {
+test('a payout that is read again is the same', async () => {
   const before = await reported();
   await bed.night();
   expect(await reported()).toEqual(before);

@@ -48,7 +48,7 @@ async function expectWhole(): Promise<void> {
   expect(await bed.open()).toEqual([]);
 }
 
-test('three pages, each read once', async () => {
+test('reconciliation of three pages reads each once', async () => {
   const from = bed.fake.requests().length;
   await bed.night();
   await expectWhole();
@@ -57,7 +57,7 @@ test('three pages, each read once', async () => {
   expect(new Set(pages).size).toBe(3);
 });
 
-test('a page that fails: those before it are not read again', async () => {
+test('reconciliation of a page that fails does not read those before it again', async () => {
   const from = bed.fake.requests().length;
   await bed.dayPasses();
   const reconciler = bed.reconciler();
@@ -81,7 +81,7 @@ test('a page that fails: those before it are not read again', async () => {
   expect(rest).toHaveLength(2);
 });
 
-test('what a process that died held is free after its hold', async () => {
+test('a reconciliation that a dead process held is free after its hold', async () => {
   await bed.dayPasses();
   const first = bed.reconciler();
   bed.fake.next({ method: 'GET', path: /balance_transactions/ }, 'error_500');
@@ -97,7 +97,7 @@ test('what a process that died held is free after its hold', async () => {
   await expectWhole();
 });
 
-test('two nodes at once: one of them does it', async () => {
+test('of two nodes that reconcile at once one does it', async () => {
   const from = bed.fake.requests().length;
   await bed.dayPasses();
   await Promise.all([bed.reconciler().work(), bed.reconciler().work()]);
@@ -109,7 +109,7 @@ test('two nodes at once: one of them does it', async () => {
   expect(pagesSince(from)).toHaveLength(3);
 });
 
-test('a processor that hangs holds up no other account', async () => {
+test('a processor that hangs holds up the reconciliation of no other account', async () => {
   const other = bed.fake.newAccount();
   await bed.connect(other);
   await bed.dayPasses();
@@ -128,7 +128,7 @@ test('a processor that hangs holds up no other account', async () => {
   await sql`update processor_accounts set ended_at = null`;
 });
 
-test('whatever goes wrong: in the end each row was compared', () =>
+test('reconciliation compares each row in the end, whatever goes wrong', () =>
   withSeed(async (random) => {
     await bed.dayPasses();
     plan(random);

@@ -288,7 +288,7 @@ const CASES = LISTS.flatMap(([name, index, place, list]) => [
   },
 ]);
 
-test.each(CASES)('$name', async ({ index, list }) => {
+test.each(CASES)('the query of a list uses its index: $name', async ({ index, list }) => {
   asked.length = 0;
   await list();
   const [query = ''] = asked.filter((text) => /order by .* limit/s.test(text));
@@ -310,7 +310,7 @@ const BEGINNINGS: [string, string, (page: Page) => Promise<unknown>][] = [
 ];
 
 test.each(BEGINNINGS)(
-  '%s by a beginning: so many are looked at, and they alone are sorted',
+  'a search for %s by its beginning looks at a bounded number, and sorts them alone',
   async (table, index, list) => {
     asked.length = 0;
     await list({ limit: 50, offset: 0 });
@@ -323,7 +323,7 @@ test.each(BEGINNINGS)(
   },
 );
 
-test('an invoice by its number, however many there are', async () => {
+test('a search for an invoice by its number is fast however many there are', async () => {
   asked.length = 0;
   await listInvoices(sql, scope, { limit: 50, offset: 0, number: 'INV-2026-000001' });
   const [query = ''] = asked;

@@ -60,21 +60,21 @@ const put = (method: NewPaymentMethod, now = NOW): Promise<boolean> =>
 const defaultOf = async (customerId: string) =>
   (await findPaymentMethod(sql, scope, { customerId, subscriptionId: null }))?.saved ?? null;
 
-test('a customer who left nothing has none', async () => {
+test('a customer who saved nothing has no payment method', async () => {
   expect(await defaultOf(await newCustomer())).toBeNull();
 });
 
 test.each([
   ['a card', visa],
   ['an account', debit],
-])('%s is found as it was put', async (_what, make) => {
+])('%s that is saved is found as it was put', async (_what, make) => {
   const method = make(await newCustomer(), 'first');
   expect(await put(method)).toBe(true);
   const found = await findPaymentMethod(sql, scope, method);
   expect(found).toEqual({ ...method, createdAt: new Date(NOW) });
 });
 
-test('the newest is the default; of one moment, the one with the later id', async () => {
+test('the newest payment method is the default; of one moment, the one with the later id', async () => {
   const customerId = await newCustomer();
   const [early, first, second, third] = [
     visa(customerId, 'early'),
@@ -92,7 +92,7 @@ test('the newest is the default; of one moment, the one with the later id', asyn
   expect(await defaultOf(customerId)).toBe('early');
 });
 
-test('the same one again changes nothing', async () => {
+test('saving the same payment method again changes nothing', async () => {
   const customerId = await newCustomer();
   const first = visa(customerId, 'first');
   await put(first);
@@ -106,7 +106,7 @@ test('the same one again changes nothing', async () => {
   expect(stored).toHaveLength(2);
 });
 
-test('put many times at once, it is new once', async () => {
+test('a payment method put many times at once is new once', async () => {
   const customerId = await newCustomer();
   const made = await Promise.all(
     Array.from({ length: 20 }, () => put(visa(customerId, 'at once'))),
@@ -114,7 +114,7 @@ test('put many times at once, it is new once', async () => {
   expect(made.filter(Boolean)).toHaveLength(1);
 });
 
-test('one that is detached is charged no more, and does not come back by being put again', async () => {
+test('a detached payment method is charged no more, and does not come back by being put again', async () => {
   const customerId = await newCustomer();
   await put(visa(customerId, 'first'));
   await put(visa(customerId, 'second'), NOW + 1);
@@ -124,7 +124,7 @@ test('one that is detached is charged no more, and does not come back by being p
   expect(await defaultOf(customerId)).toBe('first');
 });
 
-test('it is hidden from another customer, another mode and another organisation', async () => {
+test('a payment method is hidden from another customer, mode and organisation', async () => {
   const customerId = await newCustomer();
   await put(visa(customerId, 'mine'));
   expect(await defaultOf(await newCustomer())).toBeNull();
@@ -136,7 +136,7 @@ test('it is hidden from another customer, another mode and another organisation'
   }
 });
 
-test('a subscription is charged to what it was bought with, or to what came for all since', async () => {
+test('a subscription is charged to the method it was bought with, or to a later one for all', async () => {
   const customerId = await newCustomer();
   const [one, other, manual] = [ids.next(), ids.next(), ids.next()];
   const chargedFor = async (subscriptionId: string) => {
@@ -167,7 +167,7 @@ test('a subscription is charged to what it was bought with, or to what came for 
   expect([await chargedFor(one), await chargedFor(other)]).toEqual([null, 'of other']);
 });
 
-test('many payers are asked for at once: each has its own, in their order', async () => {
+test('payment methods of many payers are found at once, in their order', async () => {
   const [one, other, nobody] = [await newCustomer(), await newCustomer(), await newCustomer()];
   const [first, second] = [ids.next(), ids.next()];
   await put({ ...visa(one, 'for the first'), subscriptionId: first });

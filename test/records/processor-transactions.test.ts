@@ -43,7 +43,7 @@ const page = {
 test.each([
   ['charges', 'payments_at_processors', listUnlistedCharges],
   ['refunds', 'refunds_at_processors', listUnlistedRefunds],
-] as const)('%s', async (_name, index, list) => {
+] as const)('a processor transaction is recorded: %s', async (_name, index, list) => {
   await list(sql, account, page);
   const { query, parameters } =
     asked.findLast(({ query: text }) => text.includes('isListed')) ?? {};

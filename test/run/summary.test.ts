@@ -79,7 +79,7 @@ const WAYS = [
 ];
 
 for (const { way, suite } of WAYS) {
-  test(`of files that run ${way}, each that fails is named with its cause and its command`, async () => {
+  test(`the summary of files that run ${way} names each that fails with its cause and its command`, async () => {
     const ran = await run(NAMES, suite);
     const text = summaryOf(ran, KINDS);
     const told = failuresIn(text);
@@ -105,14 +105,14 @@ for (const { way, suite } of WAYS) {
   });
 }
 
-test('a file that runs alone and ends the process is named', async () => {
+test('the summary names a file that runs alone and ends the process', async () => {
   const ran = await run(['crash']);
   const told = failuresIn(summaryOf(ran, KINDS));
   expect(isGreen(ran)).toBe(false);
   expect(told['crash']).toContain('no test of it ran\n    SIGKILL');
 });
 
-test('the command has what the suite set', async () => {
+test('the command in the summary has the environment of the suite', async () => {
   const env = { TEST_NODES: '3', TEST_PROCESSOR: 'stripe', TEST_SHARED: '1' };
   const told = failuresIn(summaryOf(await run(['plain'], { env }), KINDS));
   expect(told['plain']).toContain('repeat: TEST_NODES=3 TEST_PROCESSOR=stripe bun run test plain');

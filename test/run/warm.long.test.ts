@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(endAll);
 
-test('a keeper that is killed is replaced, and what it kept is ended', async () => {
+test('a keeper of warm clones that is killed is replaced, and what it kept is ended', async () => {
   const before = databasesOf(ONE);
   expect(before.length).toBeGreaterThan(0);
   process.kill(keepersOf(ONE)[0]!, 'SIGKILL');
@@ -20,7 +20,7 @@ test('a keeper that is killed is replaced, and what it kept is ended', async () 
   services.release();
 });
 
-test('what was killed in one clone is ended by the keeper of another', async () => {
+test('a process killed in one clone is ended by the keeper of another', async () => {
   process.kill(keepersOf(ONE)[0]!, 'SIGKILL');
   const services = await holdWarmServices(OTHER, LONG_MS);
   expect(databasesOf(ONE)).toEqual([]);

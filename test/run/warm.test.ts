@@ -13,7 +13,7 @@ const IDLE_MS = 500;
 
 afterAll(endAll);
 
-test('two runs at once have the same, and what they leave is dropped with the last', async () => {
+test('two runs at once share the warm services, and what they leave is dropped with the last', async () => {
   const [one, other] = await Promise.all([
     holdWarmServices(ONE, IDLE_MS),
     holdWarmServices(ONE, IDLE_MS),
@@ -33,7 +33,7 @@ test('two runs at once have the same, and what they leave is dropped with the la
   });
 });
 
-test('when they have been idle for a while they stop, and leave nothing', async () => {
+test('warm services that have been idle for a while stop, and leave nothing', async () => {
   await until('they have stopped', () => keepersOf(ONE).length === 0, 60_000);
   expect(databasesOf(ONE)).toEqual([]);
   expect(existsSync(join(ONE, 'data'))).toBe(false);

@@ -2,6 +2,6 @@
 import { expect, test } from 'bun:test';
 import { failuresOf, SEEDS_OF_A_LONG_RUN, SEEDS_OF_A_NIGHT } from './seeds.ts';
 
-test('no answer of the ledger is wrong in the worlds of the seeds of a night', () => {
+test('no answer of the ledger is wrong in the simulated worlds of the seeds of a night', () => {
   expect(failuresOf(SEEDS_OF_A_LONG_RUN + 1, SEEDS_OF_A_NIGHT)).toEqual([]);
 }, 3_600_000);

@@ -102,7 +102,7 @@ const USAGE: UsageRequest = {
   externalId: null,
 };
 
-test('nodes that stop in turn refuse no caller', () => {
+test('simulated nodes that stop in turn refuse no caller', () => {
   const refused: string[] = [];
   let answered = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {

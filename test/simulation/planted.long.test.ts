@@ -332,7 +332,7 @@ const PLANTED: readonly (readonly [name: string, seed: number, fault: Fault])[] 
 ];
 
 test.each(PLANTED)(
-  '%s is noticed',
+  'the simulation notices the planted fault %s',
   async (_, seed, planted) => {
     const printed = await printedWith(planted, {
       main: MAIN,

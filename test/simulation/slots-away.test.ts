@@ -90,7 +90,7 @@ const request = (keyId: string): UsageRequest => ({
   externalId: null,
 });
 
-test('a keyed call whose slot leaves and comes back does not wait for itself', () => {
+test('a simulated keyed call whose slot leaves and comes back does not wait for itself', () => {
   const alone = new Alone();
   const session = alone.session();
   const { meter } = alone;
@@ -113,7 +113,7 @@ test('a keyed call whose slot leaves and comes back does not wait for itself', (
   expect(again).toMatchObject({ kind: 'recorded', replayed: true });
 });
 
-test('a batch that lost one customer holds no other in memory', () => {
+test('a simulated batch that lost one customer holds no other in memory', () => {
   const alone = new Alone();
   const session = alone.session();
   const [gone = '', stays = ''] = alone.customers;

@@ -5,10 +5,10 @@ import { operationsText, typesText } from './client-text.ts';
 
 const command = 'bun run client:types';
 
-test('src/client/operations.ts', async () => {
+test('src/client/operations.ts is as it is generated', async () => {
   expectGenerated({ path: 'src/client/operations.ts', text: await operationsText(), command });
 });
 
-test('src/client/types.ts', async () => {
+test('src/client/types.ts is as it is generated', async () => {
   expectGenerated({ path: 'src/client/types.ts', text: await typesText(), command });
 });

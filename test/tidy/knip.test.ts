@@ -11,7 +11,7 @@ const { exitCode, output } = await runOnPlants({
   },
 });
 
-test('knip fails', () => {
+test('knip fails on a planted tree', () => {
   expect(exitCode).toBe(1);
 });
 
@@ -19,6 +19,6 @@ test.each(['nobodyCalls', 'NobodyNames', 'src/orphan.ts', 'elysia'])('knip sees 
   expect(output).toContain(`"${name}"`);
 });
 
-test('knip leaves what is used alone', () => {
+test('knip accepts code that is used', () => {
   expect(output).not.toContain('"used"');
 });

@@ -69,16 +69,19 @@ const { exitCode, output } = await runOnPlants({
 });
 const { diagnostics } = JSON.parse(output) as { diagnostics: Diagnostic[] };
 
-test('the linter fails', () => {
+test('the linter fails on a planted tree', () => {
   expect(exitCode).not.toBe(0);
 });
 
-test.each(PLANTS.map(([path, rule]) => [path, rule] as const))('%s: %s', (path, rule) => {
-  const codes = diagnostics.filter(({ filename }) => filename === path).map(({ code }) => code);
-  expect(codes.some((code) => code.endsWith(`(${rule})`))).toBe(true);
-});
+test.each(PLANTS.map(([path, rule]) => [path, rule] as const))(
+  'the linter sees in %s: %s',
+  (path, rule) => {
+    const codes = diagnostics.filter(({ filename }) => filename === path).map(({ code }) => code);
+    expect(codes.some((code) => code.endsWith(`(${rule})`))).toBe(true);
+  },
+);
 
-test('what is sound stays silent', () => {
+test('the linter accepts sound code', () => {
   const sound = ['src/main.ts', 'test/sound.test.ts'];
   expect(diagnostics.filter(({ filename }) => sound.includes(filename))).toEqual([]);
 });

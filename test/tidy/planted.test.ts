@@ -6,7 +6,7 @@ import { RULES, type RuleName } from './rules.ts';
 
 const names = Object.keys(RULES) as RuleName[];
 
-describe.each(names)('%s', (name) => {
+describe.each(names)('the check of %s', (name) => {
   test.each(PLANTED[name].map(({ fault, files }) => [fault, files] as const))(
     'sees: %s',
     (_fault, files) => {
@@ -14,7 +14,7 @@ describe.each(names)('%s', (name) => {
     },
   );
 
-  test('leaves sound files alone', () => {
+  test('accepts sound files', () => {
     expect(RULES[name](new Map(Object.entries(SOUND)))).toEqual([]);
   });
 });

@@ -8,17 +8,17 @@ import { exampleText, NAMES, tableText } from './variables-text.ts';
 
 const command = 'bun run docs:config';
 
-test('.env.example', () => {
+test('.env.example has every variable', () => {
   expectGenerated({ path: '.env.example', text: exampleText(), command });
 });
 
-test('the table in src/OPERATIONS.md', () => {
+test('the table in src/OPERATIONS.md has every variable', () => {
   const path = 'src/OPERATIONS.md';
   const text = withBlock({ path, name: 'variables', block: tableText() });
   expectGenerated({ path, text, command });
 });
 
-test('what is read is told of, and nothing else', () => {
+test('every variable that is read is documented, and no other', () => {
   const read = new Set<string>();
   const set: Record<string, string> = {
     NODE_ADDRESS: 'node-1:4000',

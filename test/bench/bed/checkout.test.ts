@@ -38,7 +38,7 @@ async function makeRepositories() {
   return { whole: join(folder, 'whole'), shallow: join(folder, 'shallow'), first };
 }
 
-test('the files of an earlier commit, until the end', async () => {
+test("a bench of an earlier commit has that commit's files until its end", async () => {
   const { whole, shallow } = await makeRepositories();
   const earlier = await openCheckout(closers, { ref: 'HEAD~1', repository: whole });
   const latest = await openCheckout(closers, { ref: 'HEAD', repository: shallow });
@@ -48,7 +48,7 @@ test('the files of an earlier commit, until the end', async () => {
   expect(existsSync(earlier)).toBe(false);
 });
 
-test('where a repository lacks the commit, what to do is said', async () => {
+test('a bench of a commit that the repository lacks says what to do', async () => {
   const { whole, shallow, first } = await makeRepositories();
   const open = (ref: string, repository: string) => openCheckout(closers, { ref, repository });
   expect(open(first, shallow)).rejects.toThrow(`shallow clone without the commit ${first}`);

@@ -14,7 +14,7 @@ test.each<[string, string, Answer]>([
   ['a refusal',                     REFUSED,                                           'refused'],
   ['bytes after the end',           `${OK}!`,                                          'broken'],
   ['no length',                     'HTTP/1.1 200 OK\r\n\r\nhello',                    'broken'],
-])('%s, in one piece and byte by byte', (_name, text, answer) => {
+])('an HTTP response of %s is read in one piece and byte by byte', (_name, text, answer) => {
   const layout = new HeadLayout();
   const whole = new ResponseReader(layout);
   expect(whole.take(Buffer.from(text))).toBe(answer);
@@ -28,13 +28,13 @@ test.each<[string, string, Answer]>([
   }
 });
 
-test('a refusal tells what it was', () => {
+test('a response that is a refusal tells what it was', () => {
   const reader = new ResponseReader(new HeadLayout());
   reader.take(Buffer.from(REFUSED));
   expect(reader.shown()).toEndWith('busy');
 });
 
-test('a reader is as good as new after each answer', () => {
+test('a response reader is as good as new after each answer', () => {
   const reader = new ResponseReader(new HeadLayout());
   for (const [text, answer] of [
     [OK, 'ok'],

@@ -12,18 +12,18 @@ function result(way: WayName, figures: Partial<Figures>, name = 'track-32'): Res
   return { case: name, way, figures: { ...(NOTHING as unknown as Figures), ...figures } };
 }
 
-test('a spread has the middle of an odd and of an even number of values', () => {
+test('the spread in a bench report has the middle of an odd and of an even number of values', () => {
   expect(spreadOf([30, 10, 20])).toEqual({ min: 10, median: 20, max: 30 });
   expect(spreadOf([40, 10, 20, 30])).toEqual({ min: 10, median: 25, max: 40 });
 });
 
-test('a ratio is taken by round in one run, and of all pairs in two', () => {
+test('a ratio in a bench report is taken by round in one run, and of all pairs in two', () => {
   // The second round was disturbed, for both.
   expect(ratioByRound([40, 80], [50, 100])).toEqual({ min: 0.8, median: 0.8, max: 0.8 });
   expect(ratioOfRuns([40, 80], [50, 100])).toEqual({ min: 0.4, median: 0.8, max: 1.6 });
 });
 
-test('before and after in one run, figure by figure', () => {
+test('a bench report has before and after in one run, figure by figure', () => {
   const results = [
     result('tollhouse', { server: [40, 80], rate: [10, 5], redis: [] }),
     result('before', { server: [50, 100], rate: [8, 4], redis: [1, 1] }),
@@ -38,7 +38,7 @@ test('before and after in one run, figure by figure', () => {
   ]);
 });
 
-test('a cost that was nothing has no ratio', () => {
+test('a bench report has no ratio for a cost that was nothing', () => {
   const results = [
     result('tollhouse', { postgres: [0.07, 0] }),
     result('before', { postgres: [0.07, 0] }),
@@ -46,7 +46,7 @@ test('a cost that was nothing has no ratio', () => {
   expect(changesOf(results, beforeOf(results, null)!)).toEqual([]);
 });
 
-test('before is our own way of an earlier run, as its file has it', () => {
+test('a bench report takes before from the file of an earlier run', () => {
   const file = JSON.stringify({ results: [result('tollhouse', { server: [50, 100] })] });
   const results = [result('tollhouse', { server: [40, 80] })];
   const before = beforeOf(results, readResults(file));
@@ -56,13 +56,13 @@ test('before is our own way of an earlier run, as its file has it', () => {
 });
 
 test.each(['{}', '{"results":[{}]}', '{"results":[{"figures":{"server":1}}]}'])(
-  'no result: %s',
+  'a bench report refuses the file: %s',
   (text) => {
     expect(() => readResults(text)).toThrow('--compare needs');
   },
 );
 
-test('a cost must be low and a ratio high; the median decides', () => {
+test('a bench report wants a cost low and a ratio high; the median decides', () => {
   const results = [
     result('tollhouse', { server: [39, 40, 90], postgres: [25, 25, 1] }),
     result('tollhouse', { rate: [90, 90, 1] }, 'track-256'),
@@ -80,7 +80,7 @@ test('a cost must be low and a ratio high; the median decides', () => {
   ]);
 });
 
-test('a table as Markdown', () => {
+test('a bench report is a table in Markdown', () => {
   expect(table(['case', 'way', 'us'], [['a', 'b', short(1.5)]])).toBe(
     '| case | way | us |\n| --- | --- | ---: |\n| a | b | 1.5 |',
   );

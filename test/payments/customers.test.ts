@@ -55,6 +55,11 @@ test('a payment fills in what its customer lacks, and writes one event', async (
   });
 });
 
+test('an empty name from the merchant leaves a customer without a name', async () => {
+  const id = await customerOf({ customer_email: 'nameless@example.com', customer_name: '' });
+  expect(await shop.read(`/customers/${id}`)).toMatchObject({ name: null });
+});
+
 test('a payment finds its customer by email whatever its case; of several the oldest', async () => {
   const oldest = await known({ email: 'Three@Example.com', external_customer_id: 'u3' });
   await known({ email: 'three@example.com' });

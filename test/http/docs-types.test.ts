@@ -26,6 +26,9 @@ const TYPES: readonly (readonly [schema: Schema, words: string])[] = [
   [{},                                             'anything'],
 ];
 
-test.each(TYPES)('%j', (schema, expected) => {
-  expect(words(schema)).toBe(expected);
-});
+test.each(TYPES)(
+  'a type in the page of the API is shown in a few words: %j',
+  (schema, expected) => {
+    expect(words(schema)).toBe(expected);
+  },
+);

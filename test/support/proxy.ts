@@ -39,7 +39,7 @@ export async function startProxy(target: string, next = () => target): Promise<P
   /** The connections to the server. */
   const answering = new Set<Socket>();
   let deaf = false;
-  let lastHeard: string | Buffer | null = null;
+  let lastHeard: Buffer | null = null;
   let detached = false;
   let accepted = 0;
   let silenced = 0;
@@ -92,7 +92,7 @@ export async function startProxy(target: string, next = () => target): Promise<P
       for (const socket of answering) socket.pause();
     },
     deafenAfter(bytes) {
-      lastHeard = bytes;
+      lastHeard = Buffer.from(bytes);
     },
     silence() {
       for (const socket of sockets) socket.pause();

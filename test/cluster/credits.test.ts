@@ -8,7 +8,7 @@ import { type Nodes, startNodes } from './nodes.ts';
 
 let nodes: Nodes;
 beforeAll(async () => {
-  nodes = await startNodes(3, { leaseMs: 1000, settings: UNHURRIED });
+  nodes = await startNodes(3, { leaseMs: 2000, settings: UNHURRIED });
 }, 60_000);
 afterAll(() => nodes.stop());
 

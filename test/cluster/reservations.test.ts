@@ -11,7 +11,7 @@ const FEATURE = 'tokens';
 
 let nodes: Nodes;
 beforeAll(async () => {
-  nodes = await startNodes(3, { leaseMs: 1000, settings: UNHURRIED });
+  nodes = await startNodes(3, { leaseMs: 2000, settings: UNHURRIED });
   await post(nodes.all[0]!, '/meters', { slug: FEATURE });
 }, 60_000);
 afterAll(() => nodes.stop());

@@ -8,7 +8,7 @@ import { type Nodes, startNodes } from './nodes.ts';
 
 let nodes: Nodes;
 beforeAll(async () => {
-  nodes = await startNodes(3, { leaseMs: 1000 });
+  nodes = await startNodes(3, { leaseMs: 2000 });
   const [node] = nodes.all;
   await node!.call('POST', '/meters', { body: { slug: 'calls' } });
   const body = { url: 'https://hooks.example.com/', event_types: ['usage.recorded'] };

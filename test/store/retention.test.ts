@@ -214,7 +214,7 @@ test('of two retention runs at once one leaves the work to the other', async () 
     ...timers,
     after(_ms, task) {
       resting.resolve();
-      void rested.promise.then(task);
+      rested.promise.then(task, () => undefined);
       return () => undefined;
     },
   };

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { connectionsOf } from '../../src/fleet.ts';
 import { openServices, type Services } from '../../src/platform/embedded/services.ts';
-import { PROCESSORS } from './suite.ts';
+import { AT_ONCE } from './suite.ts';
 
 /** The most nodes of a cluster that one file starts. */
 const NODES_MAX = 3;
@@ -59,7 +59,7 @@ export async function openThrowAway(dataDir: string): Promise<Services> {
         redisUrl: process.env['TEST_REDIS_URL'],
         dataDir,
         // Twice as many as there are: a start that fails leaves its connections open.
-        connectionsMax: 2 * PROCESSORS * connectionsOf(NODES_MAX),
+        connectionsMax: 2 * AT_ONCE * connectionsOf(NODES_MAX),
       },
       LOG,
     );

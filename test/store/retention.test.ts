@@ -176,13 +176,20 @@ test('retention deletes answers, usage events, unpaid checkouts and tokens, and 
     1, 0, 0,
   ]);
   expect([most.rows['method_attempts'], await keeping.count('method_attempts')]).toEqual([1, 1]);
+  const ofUsage = async () =>
+    (
+      await server.sql`select from events where account_id = ${customer} and type like 'entitlement.%'`
+    ).length;
+  // Granted and exhausted.
+  expect(await ofUsage()).toBe(2);
   expect((await setting.rows())['answers']).toBe(before['answers']);
   await keeping.travel(START + 1092 * DAY_MS);
   const rest = must(await keeping.retain(), 'what went');
-  // Granted and exhausted.
-  expect([rest.rows['checkouts'], rest.rows['events']]).toEqual([1, 2]);
+  expect(rest.rows['checkouts']).toBe(1);
   expect(await keeping.count('checkouts')).toBe(checkouts - 1);
-  expect(await keeping.count('events')).toBe(events - 2);
+  // A period of an earlier test's customer may end in these days.
+  expect(await ofUsage()).toBe(0);
+  expect(await keeping.count('events')).toBe(events - must(rest.rows['events'], 'a count'));
   const { data } = await ask(seller, 'GET', '/checkouts');
   expect((data as { id: string }[]).map(({ id }) => id)).toContain(paid.id);
   // Its next event has the next number.

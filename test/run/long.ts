@@ -32,6 +32,14 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/(?:portal/pages|usage-prices/pages|usage-series/(?:calendar|refusals)|webhook-endpoints/sample)\\.',
     '^test/payments/(?:eviction|numbers-together)\\.',
     '^test/http/(?:bounds/bounds|lists/after|usage-prices/409)\\.',
+    '^test/contract/(?:answers|refusals)\\.',
+    '^test/http/(?:docs-types|edge/nullable|checkouts/quote|organization/branding|test-clock/refusals)\\.',
+    '^test/http/metering/(?:aggregations|not-found|reservations/refusals|track/422)\\.',
+    '^test/http/payments/refund/40[04]\\.',
+    '^test/http/subscriptions/(?:40[04]|allowance|periods|preview|upcoming)\\.',
+    '^test/http/test-clock/subscriptions\\.long\\.',
+    '^test/http/usage-series/(?:groups|retention|series)\\.',
+    '^test/payments/stripe-refusals\\.',
   ].join('|'),
 );
 

@@ -62,6 +62,39 @@ test('one tenant has half of a batch query at most, and the next one finds room'
   expect(batcher.waiting).toBe(0);
 });
 
+test('calls for one key share its load, and the next one loads again', () => {
+  const { schedule, batcher, loads, ends, get } = bed();
+  for (let n = 0; n < 3; n += 1) get('key');
+  get('other');
+  schedule.run(LOAD_MS);
+  expect(ends).toEqual({ loaded: 4, refused: 0 });
+  get('key');
+  schedule.run(2 * LOAD_MS);
+  expect([loads, ends.loaded, batcher.waiting]).toEqual([[['key', 'other'], ['key']], 5, 0]);
+});
+
+test('a batch query that fails, fails for all who wait for it, and not for those after', async () => {
+  const tasks: (() => void)[] = [];
+  let isDown = true;
+  const batcher = new Batcher<string, string>({
+    timers: { after: () => () => undefined, soon: (task) => void tasks.push(task) },
+    nameOf: (key) => key,
+    load: (keys) =>
+      isDown ? Promise.reject(new Error('down')) : Promise.resolve(keys.map((key) => [key, key])),
+    keysMax: KEYS_MAX,
+    concurrentMax: 1,
+    waitingMax: WAITING_MAX,
+  });
+  const run = (): void => tasks.shift()?.();
+  const waiting = Promise.allSettled(['a', 'a', 'b'].map((key) => batcher.get(key)));
+  run();
+  expect((await waiting).map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+  isDown = false;
+  const next = batcher.get('a');
+  run();
+  expect([await next, batcher.waiting]).toEqual(['a', 0]);
+});
+
 test('a tenant alone may fill a batch query', () => {
   const { schedule, ends, get } = bed();
   for (let n = 0; n < WAITING_MAX + 7; n += 1) get(`key ${n}`);

@@ -25,6 +25,10 @@ test.each(DECIMALS)(
   },
 );
 
+test('a decimal has no decimals that it does not need, unless some are asked for', () => {
+  expect([decimal(1500n, 2), decimal(1550n, 2), decimal(0n, 0)]).toEqual(['15', '15.5', '0']);
+});
+
 test('a decimal reads back as the units it was made of', () => {
   const bound = 10n ** 40n;
   const value = fc.bigInt({ min: -bound, max: bound });

@@ -22,6 +22,7 @@ const HEARD: [string, Step[], number, number, number][] = [
   ['its own has been set back a little',      [['hear', 9], ['own', -1991]],                          9,     2000,  0],
   ['one that was behind counts for nothing later', [['hear', -5], ['own', -10]],                     -10,   0,     0],
   ['its own has been set back further',       [['hear', 9], ['own', -1992]],                          -1992, 0,     0],
+  ['and the same is heard again',             [['hear', 9], ['own', -1992], ['hear', 9]],             -1992, 0,     0],
 ];
 
 test.each(HEARD)('the hybrid clock: %s', (_what, steps, now, leadMs, wrong) => {

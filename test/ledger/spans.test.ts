@@ -4,9 +4,11 @@ import {
   billPlan,
   chargePlan,
   cutPlan,
+  forgetPlan,
   settlePlan,
   unbillPlan,
 } from '../../ledger/metering/plan-spans.ts';
+import { withdrawPlan } from '../../ledger/metering/plan-allowance.ts';
 import { quantityOf } from '../../ledger/metering/spans.ts';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
 import { DAY, type PlanFields, T0, World } from './world.ts';
@@ -228,6 +230,13 @@ describe('a plan change that is to be paid first', () => {
     expect(spansOf(world)).toEqual(['0-10 plan price 2 line', '10- plan dearer 3']);
   });
 
+  test('drops what was sold since then, where the new plan sells nothing', () => {
+    const world = cut();
+    world.now += 2 * DAY;
+    world.replacePlanSince(cutAt, { price: null, cycle: CYCLE });
+    expect(spansOf(world)).toEqual(['0-10 plan price 2 line']);
+  });
+
   test('joins the span again, where it is not paid', () => {
     const world = cut();
     world.do((context, state) => unbillPlan(context, state, { billedAs: ['line'], cutAt }));
@@ -259,6 +268,96 @@ test('spans that an ended subscription has left to bill are kept until they are 
   later(world, 50);
   world.withdrawPlan('expired', 'second');
   expect(spansOf(world)).toContain('0-7 second price 0');
+});
+
+describe('of spans that a cut has made', () => {
+  // prettier-ignore
+  test.each([
+    ['at the start',              0,   [6n, 0n, 0n, 0n]],
+    ['just before the first cut', 9.9, [6n, 0n, 0n, 0n]],
+    ['at the first cut',          10,  [2n, 4n, 0n, 0n]],
+    ['just before the second',    14.9, [2n, 4n, 0n, 0n]],
+    ['at the second cut',         15,  [2n, 0n, 4n, 0n]],
+    ['at the end of the period',  27.9, [2n, 0n, 4n, 0n]],
+    ['in the next period',        28,  [2n, 0n, 0n, 4n]],
+  ])('a late event %s counts in its own', (_what, day, quantities) => {
+    const world = sold();
+    world.use(12n);
+    for (const days of [10, 5]) {
+      later(world, days);
+      world.do((context, state) => cutPlan(context, state, 'plan', world.now));
+    }
+    later(world, 14);
+    world.use(10n);
+    world.use(4n, at(day));
+    const { seen } = world;
+    expect(seen.spans.map((span) => quantityOf(seen, span))).toEqual([...quantities]);
+  });
+
+  test('none is made where the subscription sells nothing', () => {
+    const free = sold({ price: null });
+    const other = sold();
+    for (const [world, id] of [
+      [free, 'plan'],
+      [other, 'another'],
+    ] as const) {
+      expect(world.do((context, state) => cutPlan(context, state, id, later(world, 1).now))).toBe(
+        'nothing',
+      );
+    }
+    expect([spansOf(free), spansOf(other)]).toEqual([[], ['0- plan price 0']]);
+  });
+});
+
+describe('beside what another subscription has sold', () => {
+  /** It sold the first day, and the plan all after it. */
+  const both = (): World => {
+    const world = sold({ subscriptionId: 'second', priority: 5, price: DEARER, limit: 0n });
+    world.plan({ price: PRICE, limit: 0n });
+    world.use(2n);
+    later(world, 1).withdrawPlan('expired', 'second');
+    world.use(5n);
+    return later(world, 1);
+  };
+
+  test('a change of plan gives the new price to its own', () => {
+    const world = both();
+    world.replacePlanSince(T0, { price: { ...PRICE, id: 'new' }, limit: 0n, cycle: CYCLE });
+    expect(spansOf(world)).toEqual(['0-1 second dearer 2', '1- plan new 5']);
+  });
+
+  test.each([
+    ['what is not billed of its own', false, ['0-1 second dearer 2']],
+    [
+      'nothing that is billed',
+      true,
+      ['0-1 second dearer 2', '1-2 plan price 5 line', '2- plan price 0'],
+    ],
+  ] as const)('an end that comes to nothing drops %s', (_what, isBilled, left) => {
+    const world = both();
+    if (isBilled) {
+      const spanIds = world.state.spans.slice(1).map(({ id }) => id);
+      world.do((context, state) => cutPlan(context, state, 'plan', world.now));
+      world.do((context, state) => billPlan(context, state, [{ billedAs: 'line', spanIds }]));
+    }
+    world.do((context, state) => forgetPlan(context, state, 'plan'));
+    expect(spansOf(world)).toEqual(left.filter((one) => !one.startsWith('2-')));
+  });
+});
+
+test.each([
+  ['at once', 5, 5, ['0-5 plan price 2']],
+  ['late', 3, 5, ['0-3 plan price 2']],
+  ['before it began', 0, 5, []],
+  ['after its period', 3, 30, ['0-3 plan price 2']],
+  ['early', 9, 5, ['0-5 plan price 2']],
+] as const)('an end that is decided %s ends the span at its time', (_what, end, day, spans) => {
+  const world = sold();
+  world.use(12n);
+  world.now = T0 + day * DAY;
+  const how = { how: 'expired', at: T0 + end * DAY } as const;
+  world.do((context, state) => withdrawPlan(context, state, 'plan', how));
+  expect(spansOf(world)).toEqual([...spans]);
 });
 
 describe('a billed span is dropped', () => {

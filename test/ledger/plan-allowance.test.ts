@@ -1,6 +1,7 @@
 // What a subscription does to a meter: its allowances begin, change, rest and end, beside others.
 import { expect, test } from 'bun:test';
 import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX, QUANTITY_BOUND } from '../../ledger/limits.ts';
+import { replacePlan } from '../../ledger/metering/plan-allowance.ts';
 import { breakdown, check, snapshotOf } from '../../ledger/metering/meter.ts';
 import { DAY, HOUR, type PlanFields, T0, World, granted, subscribed } from './world.ts';
 
@@ -207,6 +208,21 @@ test("a command on a plan's allowance, repeated, changes nothing", () => {
   world.now = T0 + HOUR;
   twice(() => world.restartPlan(cycle));
   twice(() => world.withdrawPlan('expired'));
+});
+
+test('a change of plan gives what it includes, also where there was nothing, and once', () => {
+  for (const before of [[], [topUp(5n)]]) {
+    const world = new World();
+    for (const step of before) step(world);
+    const grants = [world.planned({ limit: 7n }), world.planned({ limit: 3n, priority: 1 })];
+    const change = (): string =>
+      world.do((context, state) =>
+        replacePlan(context, state, { subscriptionId: 'plan', since: T0 }, grants),
+      );
+    expect([change(), change()]).toEqual(['done', 'nothing']);
+    const limit = 10n + 5n * BigInt(before.length);
+    expect(world.numbers).toEqual([limit, 0n, limit]);
+  }
 });
 
 const paused: Step = (world) => {

@@ -231,6 +231,51 @@ describe('a dispute beside refunds', () => {
     expect(failures.at(-1)?.data).toMatchObject({ refundableAmount: left });
   });
 
+  test.each([
+    [
+      'less',
+      4000n,
+      [
+        ['single', 10_000n],
+        ['reverse', 6000n],
+      ],
+    ],
+    [
+      'more',
+      10_000n,
+      [
+        ['single', 4000n],
+        ['single', 6000n],
+      ],
+    ],
+  ] as const)(
+    'that is lost takes %s, where its amount is another one then',
+    (_what, amount, moves) => {
+      const world = captured();
+      const [[, first]] = moves;
+      world.dispute({ amount: first, status: 'lost' });
+      world.dispute({ amount, status: 'lost' });
+      const moved = world.transfers.slice(-2).map(({ kind, amount: units }) => [kind, units]);
+      expect<unknown>(moved).toEqual(moves);
+      expect(disputeOf(world)).toMatchObject({ amount, chargedBack: amount });
+      expect([world.state.account.chargedBack, invoiced(world)]).toEqual([amount, amount]);
+    },
+  );
+
+  test.each([[['dp_1', 'dp_2']], [['dp_2', 'dp_1']]])(
+    'with others that found nothing, in the order %p, takes what is free in that of their ids',
+    (order) => {
+      const world = captured();
+      const refund = world.refund(null);
+      if (refund.kind !== 'reserved') throw new Error(refund.refusal);
+      for (const reference of order) world.dispute({ reference, amount: 7000n });
+      world.settle(refund.refund.id, DECLINED);
+      expect(['dp_1', 'dp_2'].map((reference) => disputeOf(world, reference).hold?.amount)).toEqual(
+        [7000n, 3000n],
+      );
+    },
+  );
+
   test('that shares the payment with another holds what that one releases', () => {
     const world = captured();
     world.dispute({ reference: 'dp_1', amount: 8000n });

@@ -1,10 +1,11 @@
 // What of an automatic top-up is told, kept and counted where two things meet.
 import { expect, test } from 'bun:test';
 import { GRANTS_KEPT_MAX } from '../../ledger/limits.ts';
+import { decideTopUp, type TopUpCommand } from '../../ledger/metering/auto-topup-decisions.ts';
 import { put, statusOf, topUpDue, type TopUpSettings } from '../../ledger/topups/auto-topup.ts';
 import { capture, chargeOf, HEARD, refuse, SETTINGS, topped, topUpOf } from './auto-topup-steps.ts';
 import { use, type Step } from './reservation-steps.ts';
-import { DAY, HOUR, T0 } from './world.ts';
+import { DAY, HOUR, T0, World } from './world.ts';
 
 const stored: Step = (world) => world.topUp({ kind: 'arm', methodId: 'method' });
 const waits: Step = (world) => world.tickAt(world.now + DAY);
@@ -59,6 +60,25 @@ test.each([
   }
 });
 
+test('a command on an auto top-up answers with what there is then, and writes only a change', () => {
+  const world = topped();
+  const decide = (command: TopUpCommand) => decideTopUp(world.context, world.state, command);
+  expect(decide({ kind: 'put', settings: SETTINGS, zone: 'UTC' })).toEqual({
+    outcome: topUpOf(world),
+    effects: null,
+  });
+  expect(decide({ kind: 'switch', enabled: true }).effects).toBeNull();
+  const off = decide({ kind: 'switch', enabled: false });
+  expect(off.outcome?.settings).toEqual({ ...SETTINGS, enabled: false });
+  expect(off.effects?.state.topUp).toBe(off.outcome);
+  const removed = decide({ kind: 'remove' });
+  expect([removed.outcome, removed.effects?.state.topUp?.settings]).toEqual([null, null]);
+  expect(decideTopUp(new World().context, new World().state, { kind: 'remove' })).toEqual({
+    outcome: null,
+    effects: null,
+  });
+});
+
 const pass: Step = (world) => refuse(world, { passes: true });
 const ring: Step = (world) => world.tickAt(topUpDue(topUpOf(world)));
 
@@ -89,6 +109,35 @@ test("an auto top-up's grant makes room: top-ups that are used up are retired", 
   expect(world.state.grants.map(({ amount }) => amount)).toEqual([100n]);
   expect(world.numbers[2]).toBe(100n);
 });
+
+test('an auto top-up whose limit has room again charges when its window ends, not before', () => {
+  const world = topped({ limit: { count: 1, interval: 'day' } });
+  world.use(20n);
+  capture(world);
+  world.use(100n);
+  const midnight = T0 + 12 * HOUR;
+  expect(world.state.nextDue).toBe(midnight);
+  world.tickAt(midnight - 1);
+  expect([statusOf(topUpOf(world)), world.orders.length]).toEqual(['suspended', 1]);
+  world.tickAt(midnight);
+  expect([statusOf(topUpOf(world)), world.orders.length]).toEqual(['charging', 2]);
+});
+
+test.each([
+  ['', []],
+  [' after another method was stored', [stored]],
+] as const)(
+  'an auto top-up that is removed and put anew during its charge%s forgets all before',
+  (_what, steps) => {
+    const world = topped();
+    world.use(20n);
+    for (const step of steps) step(world);
+    world.topUp({ kind: 'remove' });
+    world.topUp({ kind: 'put', settings: SETTINGS, zone: 'UTC' });
+    refuse(world);
+    expect([statusOf(topUpOf(world)), world.orders.length]).toEqual(['suspended', 1]);
+  },
+);
 
 test('an auto top-up whose limit has room again, but the meter has not, is armed', () => {
   const world = topped({ limit: { count: 1, interval: 'day' } });

@@ -1,6 +1,7 @@
 // A credit pool at its edges: how far its totals may go, its smallest unit, and the times of what it
 // draws. A chat costs 2 credits.
 import { describe, expect, test } from 'bun:test';
+import { quiet } from '../../ledger/metering/credits.ts';
 import {
   after,
   commit,
@@ -97,6 +98,44 @@ test('what a credit pool draws is of now, or of the end of the period that is ov
     [4, T0 + DAY + HOUR],
     [6, T0 + DAY - 1],
   ]);
+});
+
+// prettier-ignore
+const GUARDED: [string, Step[], Parameters<CreditWorld['use']>[2], boolean][] = [
+  // what                                     steps                       usage                                      guarded
+  ['consumed within the credits',             [],                         { admission: 'consume' },                  true],
+  ['recorded within the credits',             [],                         { admission: 'record' },                   false],
+  ['of a period that is over',                [wait(DAY)],                { admission: 'consume', eventAt: T0 },     false],
+  ['without a limit',                         [topUp('credits', null)],   { admission: 'consume' },                  false],
+  ['that moves nothing, as it is below zero', [use('credits', -10)],      { admission: 'consume' },                  false],
+];
+
+test.each(GUARDED)(
+  "a draw on a credit pool %s: its transfer's mark",
+  (_what, steps, fields, isGuarded) => {
+    const world = after(plan('credits', 20), use('chat', 0), ...steps);
+    world.use('chat', 1, fields);
+    const drawn = world.written.transfers.filter(({ drawnFor }) => (drawnFor ?? null) !== null);
+    expect(drawn.map(({ usage }) => usage?.guarded)).toEqual([isGuarded]);
+  },
+);
+
+test('the first grant of a credit pool pays for what was used before it, in its decision', () => {
+  const world = after(use('chat', 3), topUp('credits', 100));
+  expect(world.state('credits').current.consumed).toBe(world.units('credits', 6));
+});
+
+test('a quiet decision keeps its alerts, and fires none', () => {
+  const world = after();
+  const { alerts, credits } = world.context('chat');
+  const all = alerts ?? { all: [], hears: () => true, mayFire: true };
+  const hushed = quiet({ ...world.context('chat'), alerts: all });
+  expect(hushed.alerts).toEqual({ ...all, mayFire: false });
+  expect(quiet({ ...world.context('chat'), alerts: null, credits: null })).toMatchObject({
+    alerts: null,
+    credits: null,
+  });
+  expect(hushed.credits?.pool).toBe(credits!.pool);
 });
 
 test('what was held of a period without a limit costs a credit pool nothing, beside late use', () => {

@@ -144,6 +144,22 @@ describe('a reservation whose grant ends is covered when committed, and not kept
 });
 
 describe('a reservation over a plan change', () => {
+  test.each([
+    [10n, 20n],
+    [9n, 18n],
+    [8n, 16n],
+    [1n, 2n],
+  ])('to %p a period rolls over, once it is let go, what that plan gave of it', (limit, left) => {
+    const rollover = { max: 20n, expiresAfterPeriods: 2 };
+    const world = after(subscribed({ rollover }), [
+      hold('a', 10n),
+      change({ limit, rollover }),
+      at(FEB),
+    ]);
+    expect(numbers(world)).toEqual([limit, 0n, 0n, limit]);
+    expect(numbers(after(world, [release('a')]))).toEqual([left, 0n, 0n, left]);
+  });
+
   const unlimited = change({ limit: null });
   const back = change({});
   const rolling = { rollover: ROLLS };

@@ -3,17 +3,7 @@ import { expect, test } from 'bun:test';
 import { QUANTITY_BOUND } from '../../ledger/limits.ts';
 import type { Grant } from '../../ledger/metering/grants.ts';
 import { paidBetween, type Reservation } from '../../ledger/metering/reservation.ts';
-import {
-  at,
-  commit,
-  FEB,
-  hold,
-  release,
-  said,
-  use,
-  useLate,
-  type Step,
-} from './reservation-steps.ts';
+import { at, commit, FEB, hold, said, useLate, type Step } from './reservation-steps.ts';
 import { grantOf, reserved, subscribed, T0, World } from './world.ts';
 
 test.each([
@@ -114,10 +104,10 @@ test.each(PAID)(
       reservations,
       accountId: 'period',
     });
-    const said = [...paid].map(([id, { parts }]) => [
+    const shown = [...paid].map(([id, { parts }]) => [
       id,
       parts.map((part) => `${part.amount} ${part.grantId}`),
     ]);
-    expect(Object.fromEntries(said)).toEqual(expected);
+    expect(Object.fromEntries(shown)).toEqual(expected);
   },
 );

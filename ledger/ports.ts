@@ -2,7 +2,10 @@ import type { Tenant } from './kernel/tenant.ts';
 
 /** What the ledger needs from outside. Everything else comes as an argument or from the store. */
 export type Clock = {
-  /** Wall clock, milliseconds since the epoch. Stamps what happens; decides no lease. */
+  /**
+   * Wall clock, milliseconds since the epoch. Stamps what happens, and ends a lease where the
+   * monotonic clock stood still: a machine may sleep.
+   */
   now(): number;
   /** Monotonic milliseconds from an arbitrary start. Measures leases and waits. */
   monotonic(): number;

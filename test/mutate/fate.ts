@@ -1,4 +1,4 @@
-// The fate of a mutant: the tests that run its line are run on it, one file after the other.
+// The fate of a mutant: the tests that run its line are run on it until one fails.
 import { join } from 'node:path';
 import { LOADED_ONCE } from '../run/suite.ts';
 import type { Copy } from './copies.ts';

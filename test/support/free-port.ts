@@ -12,8 +12,9 @@ const COUNT = 10_000;
  */
 const PART = Math.floor(COUNT / (availableParallelism() + 1));
 const WORKER = Number(process.env['BUN_TEST_WORKER_ID'] ?? 1) - 1;
-/** Runs beside one another, and the files of a worker, begin at different ports. */
+/** Runs beside one another have other parts, as far as that can be. */
 const BEGIN = process.ppid * 37 + WORKER * PART;
+/** A worker that loads this for each file does not begin where the file before did. */
 let next = Math.floor(Math.random() * PART);
 
 /** Free on 127.0.0.1; never the same twice in one run. */

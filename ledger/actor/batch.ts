@@ -1,5 +1,7 @@
 import {
+  FLUSH_BYTES_A_TURN,
   FLUSH_BYTES_MAX,
+  FLUSH_ROWS_A_TURN,
   FLUSH_ROWS_MAX,
   TENANT_FLUSH_BYTES_MAX,
   TENANT_FLUSH_ROWS_MAX,
@@ -8,10 +10,19 @@ import { rowsOf, type Unit } from './journal-unit.ts';
 
 /** The decided units of one flush, in order. */
 export class Batch {
-  readonly units: Unit[] = [];
+  readonly units: Unit[];
   #rows = 0;
   #bytes = 0;
   readonly #ofTenant = new Map<string, { rows: number; bytes: number }>();
+
+  constructor(units: Unit[] = []) {
+    this.units = units;
+  }
+
+  /** Whether to decide it, to build its rows and to encode them is too much for one turn. */
+  get isLong(): boolean {
+    return this.#rows > FLUSH_ROWS_A_TURN || this.#bytes > FLUSH_BYTES_A_TURN;
+  }
 
   /**
    * A unit is never split: the first unit of a flush, and of an organisation, may exceed the share.

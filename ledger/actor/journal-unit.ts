@@ -1,3 +1,4 @@
+import { unreachable } from '../kernel/assert.ts';
 import type { Effects } from '../effects.ts';
 import type { UnitSize } from './unit-size.ts';
 
@@ -52,6 +53,11 @@ export const HEARTBEAT: Unit = {
   settle: () => undefined,
 };
 
+/** What operators are told of a unit: nothing that a customer sent. */
+export function describe({ tenant, op, size }: Unit): Record<string, unknown> {
+  return { organisation: tenant, op, rows: size.rows, bytes: size.bytes };
+}
+
 /**
  * An event costs a flush as much as some transfers, however many endpoints hear it: a large row,
  * and one on the queue of the relay.
@@ -59,12 +65,27 @@ export const HEARTBEAT: Unit = {
 const EVENT_WEIGHT = 4;
 
 /** What a unit adds to a flush as it was decided, in transfers. */
-export function rowsOf(unit: Unit): number {
+export function rowsOf({ effects }: Unit): number {
   let count = 0;
-  for (const effects of unit.effects) {
-    if (effects.kind === 'handover') continue;
-    const transfers = effects.kind === 'subscription' ? 0 : effects.transfers.length;
-    count += transfers + effects.events.length * EVENT_WEIGHT;
-  }
+  for (const one of effects) count += rowsOfEffects(one);
   return count;
+}
+
+function rowsOfEffects(effects: Effects): number {
+  switch (effects.kind) {
+    case 'handover':
+      return 0;
+    case 'subscription':
+      return effects.subscriptions.length + effects.events.length * EVENT_WEIGHT;
+    case 'payment':
+      return effects.transfers.length + effects.events.length * EVENT_WEIGHT;
+    case 'meter': {
+      const { transfers, grants, spans, reservations, events, beside } = effects;
+      let rows = transfers.length + grants.length + spans.length + reservations.length;
+      for (const other of beside) rows += rowsOfEffects(other);
+      return rows + events.length * EVENT_WEIGHT;
+    }
+    default:
+      return unreachable(effects);
+  }
 }

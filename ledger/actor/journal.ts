@@ -1,11 +1,12 @@
 import { assert } from '../kernel/assert.ts';
 import type { Effects } from '../effects.ts';
-import { type Clock, type Log, pause, type Timers } from '../ports.ts';
+import { breathe, type Clock, type Log, pause, type Timers } from '../ports.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';
 import { Batch } from './batch.ts';
 import { CallersWait } from './callers-wait.ts';
-import { HEARTBEAT, type Unit } from './journal-unit.ts';
+import { describe, HEARTBEAT, type Unit } from './journal-unit.ts';
 import { Lease, type Moment, momentOf } from './lease.ts';
+import { Pace } from './pace.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { Retries } from './retries.ts';
 import { RowBuilder } from './rows.ts';
@@ -27,6 +28,8 @@ import { RowBuilder } from './rows.ts';
  *   may overtake it.
  * - A flush, one organisation's share of it, and the units that wait are bounded (`Batch`,
  *   `WaitQueue`). A unit is never split.
+ * - The decisions of one turn of the event loop are bounded in time (`Pace`): the rest waits
+ *   undecided, and the flush has what is decided.
  * - A flush waits for callers for 2 ms at most, and only where others did come back in that time.
  *   Nothing waits for a full flush, for a retry, or for a caller alone.
  *
@@ -56,12 +59,15 @@ export class Journal {
   readonly #line = new WaitQueue();
   readonly #retries = new Retries();
   readonly #callers: CallersWait;
+  readonly #pace: Pace;
   /** Whether the flush in progress has no units of a failed flush. */
   #isRetryNext = true;
   #fence: Fence;
   #flushing = false;
   #scheduled = false;
   #closed = false;
+  /** Whether the lease is to be renewed by an empty flush, where no other lands before. */
+  #isBeatDue = false;
   /** The units of the flush in progress. */
   #inHand: readonly Unit[] = [];
   readonly #lease: Lease;
@@ -83,6 +89,7 @@ export class Journal {
     this.#fence = claim.fence;
     this.#lease = new Lease(deps, claim.askedAt);
     this.#callers = new CallersWait(deps);
+    this.#pace = new Pace(deps);
     this.#beat();
   }
 
@@ -118,7 +125,7 @@ export class Journal {
     // The node's own units come when they are due, not after an answer.
     if (unit.tenant !== '') this.#callers.came();
     const isFirst = this.#line.size === 0 && this.#retries.isEmpty;
-    if (isFirst && this.#next.hasRoomFor(unit)) {
+    if (isFirst && !this.#pace.isOver && this.#next.hasRoomFor(unit)) {
       if (this.#put(unit, this.#next)) this.#schedule();
       return;
     }
@@ -166,13 +173,18 @@ export class Journal {
   }
 
   get #isIdle(): boolean {
-    return this.#line.size === 0 && this.#next.units.length === 0 && this.#retries.isEmpty;
+    return !this.#hasOthers && this.#retries.isEmpty;
+  }
+
+  /** Whether there is something that no failed flush had. */
+  get #hasOthers(): boolean {
+    return this.#isBeatDue || this.#line.size > 0 || this.#next.units.length > 0;
   }
 
   /** Decides it, and adds it to the batch. False where it is settled by that. */
   #put(unit: Unit, batch: Batch): boolean {
     try {
-      unit.decide();
+      this.#pace.decide(unit);
     } catch (error) {
       // A bug in one decision must not fail the others. It has changed nothing.
       this.#deps.log.error({ err: error }, 'a decision failed');
@@ -181,7 +193,7 @@ export class Journal {
     }
     // A unit that depends on nothing in progress is answered at once.
     if (unit.effects.length === 0 && !unit.isWaiting()) {
-      unit.settle('committed');
+      this.#pace.answer(unit);
       return false;
     }
     batch.add(unit);
@@ -202,10 +214,12 @@ export class Journal {
     this.#flushing = true;
     for (;;) {
       await this.#waitForCallers();
+      if (this.#pace.isOver) await breathe(this.#deps.timers);
       if (this.#isIdle || this.#closed) break;
-      this.#inHand = this.#take();
+      const batch = this.#take();
+      this.#inHand = batch.units;
       // All of them may be settled by now.
-      if (this.#inHand.length > 0) await this.#flush(this.#inHand);
+      if (batch.units.length > 0) await this.#flush(batch);
       this.#inHand = [];
     }
     this.#flushing = false;
@@ -220,34 +234,45 @@ export class Journal {
   }
 
   /** The units of the next flush, decided. */
-  #take(): readonly Unit[] {
+  #take(): Batch {
     if (this.#retries.isInDoubt) {
       // Who waited beside what was too slow goes before it is tried again.
       this.#isRetryNext = false;
-      return [HEARTBEAT];
+      return new Batch([HEARTBEAT]);
     }
-    const hasOthers = this.#line.size > 0 || this.#next.units.length > 0;
-    if (this.#retries.hasGroups && (this.#isRetryNext || !hasOthers)) {
+    if (this.#retries.hasGroups && (this.#isRetryNext || !this.#hasOthers)) {
       this.#isRetryNext = false;
       assert(this.#next.units.length === 0, 'what was decided is written first');
       const group = new Batch();
-      for (const unit of this.#retries.next()) this.#put(unit, group);
-      return group.units;
+      this.#retries.take((unit) => {
+        if (this.#pace.isOver) return false;
+        this.#put(unit, group);
+        return true;
+      });
+      return group;
     }
     this.#isRetryNext = true;
     const batch = this.#next;
     this.#next = new Batch();
     this.#line.take((unit) => {
-      if (!batch.hasRoomFor(unit)) return false;
+      if (this.#pace.isOver || !batch.hasRoomFor(unit)) return false;
       this.#put(unit, batch);
       return true;
     });
-    return batch.units;
+    // Whoever waits may have nothing to write, without end.
+    if (batch.units.length > 0 || !this.#isBeatDue) return batch;
+    this.#isBeatDue = false;
+    return new Batch([HEARTBEAT]);
   }
 
-  async #flush(units: readonly Unit[]): Promise<void> {
+  async #flush({ units, isLong }: Batch): Promise<void> {
+    // It was decided in one turn, is built in another and encoded in a third.
+    if (isLong || this.#pace.isOver) await breathe(this.#deps.timers);
+    if (this.#closed) return;
     const rows = this.#build(units);
     if (rows === null) return;
+    if (isLong) await breathe(this.#deps.timers);
+    if (this.#closed) return;
     const askedAt = this.#now();
     const result = await this.#deps.storage.flush(rows, this.#fence);
     switch (result.kind) {
@@ -291,7 +316,7 @@ export class Journal {
     units: readonly Unit[],
     rows: FlushRows,
     moved: { fence: Fence; askedAt: Moment | null },
-  ): void {
+  ): Promise<void> {
     assert(moved.fence.seq === this.#fence.seq + 1n, 'I7: flushes are numbered without a gap');
     this.#fence = moved.fence;
     if (moved.askedAt !== null) {
@@ -302,16 +327,19 @@ export class Journal {
       const callers = units.filter(({ tenant }) => tenant !== '');
       this.#callers.answered(callers.length, { now, ms });
     }
+    this.#pace.begin();
     this.#rows.committed(rows);
     this.#stats.flushes += 1;
     this.#stats.transfers += rows.transfers.length;
     this.#stats.units += units.length;
     this.#beat();
-    if (moved.askedAt === null) this.#line.push(HEARTBEAT);
+    this.#isBeatDue = moved.askedAt === null;
     for (const unit of units) unit.commit();
-    for (const unit of units) unit.settle('committed');
     if (rows.topUpOrders.length > 0) this.#deps.onTopUpsOrdered(rows.topUpOrders);
     if (this.#retries.isInDoubt) this.#judge(moved.askedAt);
+    // What is on disk is not refused any more, whatever becomes of the seat.
+    this.#inHand = [];
+    return this.#pace.answerAll(units);
   }
 
   /**
@@ -328,14 +356,14 @@ export class Journal {
       log.warn({ err: error }, 'could not look up duplicate ids');
       await pause(timers, RETRY_MS_MIN);
       this.#undecide(units);
-      return this.#refuseSlow(this.#retries.again(this.#withoutBeat(units)));
+      return this.#refuseSlow(this.#retries.again(units));
     }
     const guilty = new Set(units.filter((unit) => unit.keys.some((key) => existing.has(key))));
     // No caller's key: an id that the ledger derived itself was in use, which no caller can bring
     // about.
     if (guilty.size === 0) return this.#reject(units, new Error('a derived id is in use'));
     this.#undecide(units);
-    const rest = this.#withoutBeat(units).filter((unit) => !guilty.has(unit));
+    const rest = units.filter((unit) => !guilty.has(unit));
     if (rest.length > 0) this.#refuseSlow(this.#retries.again(rest));
     for (const unit of guilty) unit.settle('duplicate');
   }
@@ -344,7 +372,7 @@ export class Journal {
     const [first] = units;
     assert(first !== undefined, 'a flush that failed has units');
     this.#undecide(units);
-    if (units.length > 1) return this.#refuseSlow(this.#retries.divide(this.#withoutBeat(units)));
+    if (units.length > 1) return this.#refuseSlow(this.#retries.divide(units));
     this.#stats.failedRejected += 1;
     this.#deps.log.error(describe(first), 'a decision cannot be written');
     first.settle({ failed: error });
@@ -356,15 +384,14 @@ export class Journal {
    */
   #doubt(units: readonly Unit[]): void {
     this.#undecide(units);
-    const own = units.filter((unit) => unit !== HEARTBEAT);
-    if (own.length > 0) this.#retries.doubt(own);
-    else if (!this.#retries.isInDoubt) this.#line.push(HEARTBEAT);
+    if (units.includes(HEARTBEAT)) this.#isBeatDue = true;
+    else this.#retries.doubt(units);
   }
 
   /** An empty flush has landed; `askedAt` is null where it was not seen to. */
   #judge(askedAt: Moment | null): void {
     const ms = askedAt === null ? Infinity : this.#now().monotonic - askedAt.monotonic;
-    this.#refuseSlow(this.#retries.judge(ms < this.#deps.leaseMs * WELL_PART));
+    this.#refuseSlow(this.#retries.judge(ms / this.#deps.leaseMs));
   }
 
   #refuseSlow(units: readonly Unit[]): void {
@@ -382,12 +409,6 @@ export class Journal {
     for (const unit of this.#next.units) unit.rollback();
     this.#line.putBack(this.#next.units);
     this.#next = new Batch();
-  }
-
-  /** What was to renew the lease waits again: the others may fail once more. */
-  #withoutBeat(units: readonly Unit[]): readonly Unit[] {
-    if (units.includes(HEARTBEAT)) this.#line.push(HEARTBEAT);
-    return units.filter((unit) => unit !== HEARTBEAT);
   }
 
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
@@ -437,15 +458,13 @@ export class Journal {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** An idle node renews its lease by an empty flush. */
+  /** Where no flush has landed for a while, an empty one renews the lease. */
   #beat(): void {
     this.#stopHeartbeat();
     this.#stopHeartbeat = this.#deps.timers.after(this.#deps.leaseMs / 3, () => {
       if (this.#closed) return;
-      if (!this.#flushing && this.#isIdle) {
-        this.#line.push(HEARTBEAT);
-        this.#schedule();
-      }
+      this.#isBeatDue = true;
+      this.#schedule();
       // Until a flush lands: one that fails renews nothing.
       this.#beat();
     });
@@ -479,11 +498,3 @@ const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 1000;
 
 const TAKEN = 'another node has taken the seat';
-
-/** The part of a lease within which an empty flush of a database that is well is on disk. */
-const WELL_PART = 1 / 10;
-
-/** What operators are told of a unit: nothing that a customer sent. */
-function describe({ tenant, op, size }: Unit): Record<string, unknown> {
-  return { organisation: tenant, op, rows: size.rows, bytes: size.bytes };
-}

@@ -39,11 +39,12 @@ export class Retries {
     return this.#doubted.length > 0;
   }
 
-  /** The next group, and it is taken. */
-  next(): readonly Unit[] {
+  /** Takes the units of the next group that are accepted. From the first that is not, they stay. */
+  take(accept: (unit: Unit) => boolean): void {
     const group = this.#groups.shift();
     assert(group !== undefined, 'a group waits');
-    return group;
+    const refused = group.findIndex((unit) => !accept(unit));
+    if (refused !== -1) this.#groups.unshift(group.slice(refused));
   }
 
   /**
@@ -69,8 +70,9 @@ export class Retries {
     this.#doubted.push(units);
   }
 
-  /** Whose fault it was, now that it is known whether the database is well. Those that fail. */
-  judge(isWell: boolean): readonly Unit[] {
+  /** Whose fault it was, now that an empty flush took that part of a lease. Those that fail. */
+  judge(partOfLease: number): readonly Unit[] {
+    const isWell = partOfLease < WELL_PART;
     assert(this.isInDoubt, 'there is something to judge');
     const failed: Unit[] = [];
     for (const units of this.#doubted.splice(0)) {
@@ -123,3 +125,6 @@ const PARTS = 8;
 const TRIES_ALONE_MAX = 2;
 /** More than all levels, and some that were the database's fault. */
 const TRIES_MAX = 16;
+
+/** Within which an empty flush of a database that is well is on disk. */
+const WELL_PART = 1 / 10;

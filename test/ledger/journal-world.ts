@@ -14,15 +14,23 @@ export const SLOW_MS = LEASE_MS / 3;
 
 /**
  * The outcome of a flush with this unit. `lost`: the connection, each time. `unlucky`: slow, the
- * first time only.
+ * first time only. `refused`: it has nothing to write, and is in none.
  */
-export type Kind = 'fine' | 'slow' | 'poisoned' | 'broken' | 'lost' | 'unlucky' | 'used';
+export type Kind =
+  | 'fine'
+  | 'slow'
+  | 'poisoned'
+  | 'broken'
+  | 'lost'
+  | 'unlucky'
+  | 'used'
+  | 'refused';
 
 export class Planted implements Unit {
   readonly tenant: string;
   readonly subject: string;
   readonly op = 'planted';
-  readonly size = { rows: 1, bytes: 0 };
+  readonly size: { readonly rows: number; readonly bytes: number };
   readonly keys: readonly string[];
   effects: MeterEffects[] = [];
   readonly kind: Kind;
@@ -35,8 +43,16 @@ export class Planted implements Unit {
   readonly #world: JournalWorld;
   readonly submittedAt: number;
 
-  constructor(world: JournalWorld, id: string, { kind, tenant }: { kind: Kind; tenant: string }) {
+  readonly #ms: number;
+
+  constructor(
+    world: JournalWorld,
+    id: string,
+    { kind, tenant, ms, bytes }: { kind: Kind; tenant: string; ms: number; bytes: number },
+  ) {
+    this.size = { rows: 8, bytes };
     this.#world = world;
+    this.#ms = ms;
     this.id = id;
     this.kind = kind;
     this.tenant = tenant;
@@ -47,12 +63,14 @@ export class Planted implements Unit {
 
   decide(): void {
     this.decided += 1;
+    this.#world.decidingMs += this.#ms;
+    if (this.kind === 'refused') return;
     this.effects = [effectsOf(this)];
     this.#world.undurable.add(this);
   }
 
   isWaiting(): boolean {
-    return true;
+    return this.kind !== 'refused';
   }
 
   commit(): void {
@@ -118,6 +136,13 @@ export class JournalWorld {
   isUnwell = false;
   isSluggish = false;
   isLost = false;
+  /** What a turn of the event loop takes. */
+  turnMs = 0;
+  /** What decisions took so far. */
+  decidingMs = 0;
+  /** How many units each flush had, and when it was sent. */
+  readonly flushes: number[] = [];
+  readonly flushedAt: number[] = [];
   onSettled: (unit: Planted) => void = () => undefined;
   #seq = 0n;
   #epoch = 1n;
@@ -128,10 +153,10 @@ export class JournalWorld {
     this.journal = new Journal(
       {
         storage: this.#storage(),
-        clock: { now: () => schedule.now, monotonic: () => schedule.now },
+        clock: { now: () => schedule.now, monotonic: () => schedule.now + this.decidingMs },
         timers: {
           after: (ms, task) => schedule.after(ms, null, task),
-          soon: (task) => void schedule.after(0, null, task),
+          soon: (task) => void schedule.after(this.turnMs, null, task),
         },
         log: silent,
         leaseMs: LEASE_MS,
@@ -145,8 +170,9 @@ export class JournalWorld {
     );
   }
 
-  submit(kind: Kind, tenant = 'org'): Planted {
-    const unit = new Planted(this, `unit ${this.units.size}`, { kind, tenant });
+  /** `ms`: what its decision takes. `bytes`: of its metadata. */
+  submit(kind: Kind, tenant = 'org', { ms = 0, bytes = 0 } = {}): Planted {
+    const unit = new Planted(this, `unit ${this.units.size}`, { kind, tenant, ms, bytes });
     this.units.set(unit.id, unit);
     this.journal.submit(unit);
     return unit;
@@ -181,6 +207,8 @@ export class JournalWorld {
   async #flush({ transfers }: FlushRows): Promise<FlushResult> {
     const units = transfers.map(({ id }) => this.units.get(id)!);
     for (const unit of units) unit.flushed += 1;
+    this.flushes.push(units.length);
+    this.flushedAt.push(this.schedule.now);
     const has = (kind: Kind): boolean => units.some((unit) => unit.kind === kind);
     const error = new Error('planted');
     if (this.isUnwell || has('slow') || this.#isUnlucky(units)) {

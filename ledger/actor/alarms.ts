@@ -1,5 +1,4 @@
 import { assert } from '../kernel/assert.ts';
-import { decideTick } from '../metering/advance.ts';
 import { LedgerUnavailable, TooSlow } from '../ports.ts';
 import type { Alarm, AlarmKind } from '../storage.ts';
 import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session.ts';
@@ -180,19 +179,4 @@ export class Alarms<K extends AlarmKind> {
     this.#resting.set(name, alarm);
     this.#deps.timers.after(REST_MS, () => this.#resting.delete(name));
   }
-}
-
-/** Does everything that is due on a customer's meter. @throws NotOwner */
-export async function tick(
-  session: OwnershipSession,
-  customerId: string,
-  meterId: string,
-): Promise<null> {
-  const actor = await session.store.directory.find(customerId);
-  const meter = actor?.customerMeters.get(meterId)?.meter;
-  if (!actor || meter === undefined) return null;
-  return session.executor.decideOnMeter(customerId, meter, (context, state) => ({
-    outcome: null,
-    effects: decideTick(context, state),
-  }));
 }

@@ -3,13 +3,11 @@ import { quiet } from '../metering/credits.ts';
 import type { MeterContext } from '../metering/meter-draft.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Meter, MeterState } from '../metering/meter.ts';
-import { ALERT_EVENTS_PER_UNIT_MAX, ALERTS_PER_METER_MAX } from '../limits.ts';
+import { ALERT_DECISIONS_AT_ONCE, ALERT_EVENTS_PER_UNIT_MAX } from '../limits.ts';
+import { someAtOnce } from '../kernel/some-at-once.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import { NotOwner } from './own-slots.ts';
 import type { OwnershipSession } from './ownership-session.ts';
-
-/** Together they tell about as much as a unit may, in one flush. */
-const LOOKS_AT_ONCE = ALERT_EVENTS_PER_UNIT_MAX / (2 * ALERTS_PER_METER_MAX);
 
 type Left = {
   readonly customerId: string;
@@ -56,11 +54,7 @@ export class AlertBudget {
 
   /** Looks at whom the unit left out. Who has moved, or cannot be written now, fires with its next usage. */
   async lookAtRest({ executor }: OwnershipSession): Promise<void> {
-    const waiting = [...this.#left.values()];
-    const lookOn = async (): Promise<void> => {
-      const next = waiting.pop();
-      if (next === undefined) return;
-      const { customerId, meter, before } = next;
+    const look = async ({ customerId, meter, before }: Left): Promise<void> => {
       try {
         await executor.decideOnMeter(customerId, meter, (context, state) => ({
           outcome: null,
@@ -69,8 +63,7 @@ export class AlertBudget {
       } catch (error) {
         if (!(error instanceof NotOwner || error instanceof LedgerUnavailable)) throw error;
       }
-      return lookOn();
     };
-    await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookOn));
+    await someAtOnce(this.#left.values(), ALERT_DECISIONS_AT_ONCE, look);
   }
 }

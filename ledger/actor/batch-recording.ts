@@ -8,6 +8,7 @@ import { decideUsage, missing } from '../metering/usage.ts';
 import { type BatchOutcome, type EventRefusal, STALE } from '../outcome.ts';
 import type { Actor } from './actor.ts';
 import { AlertBudget } from './alert-budget.ts';
+import { DueBudget } from './due-budget.ts';
 import { type Dedupe, type Deduped, dedupe, isFresh } from './dedupe.ts';
 import { RETRY, type Task } from './executor.ts';
 import { holdAgain, whileHeld } from './held-actors.ts';
@@ -245,20 +246,21 @@ function decideBatch(
   const refused = new Map<string, EventRefusal>();
   const reported: (Reported & { readonly item: Keyed })[] = [];
   const isTold = isPublished(session.deps, items[0]?.actor);
+  const due = new DueBudget();
   let applied = 0;
   // How many were applied before the event that is decided now.
   let before = 0;
   for (const item of items) {
     if (item.head === null) before = applied;
     if (refused.has(eventOf(item))) continue;
-    const decided = decideItem(session, item, alerts);
+    const decided = decideItem(session, item, { alerts, due });
     if ('refusal' in decided) {
       memory.discard(isPartial ? before : 0);
       if (!isPartial) return { kind: decided.refusal, index: item.index };
       applied = before;
       refused.set(eventOf(item), decided.refusal);
     } else if ('missing' in decided) {
-      lacking.push({ actor: item.actor, meter: item.meter, missing: decided.missing });
+      lacking.push({ actor: item.actor, missing: decided.missing });
     } else {
       const { context, before: state, effects, outcome, record } = decided;
       if (effects !== null) {
@@ -284,14 +286,17 @@ function decideBatch(
 function decideItem(
   { contexts }: OwnershipSession,
   { actor, meter, request, id, head }: Keyed,
-  alerts: AlertBudget,
+  { alerts, due }: { readonly alerts: AlertBudget; readonly due: DueBudget },
 ) {
   if (!contexts.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
   const state = contexts.stateOf(actor, meter);
   const context = alerts.contextOf(contexts.ofMeter(actor, meter), state);
   // The metadata of an event are written with its first meter only.
   const usage = { ...request, id, metadata: head === null ? request.metadata : null };
-  const part = missing(context, state, usage, actor.seen);
+  const part =
+    contexts.asleepBefore(actor, context, state) ??
+    due.lacks(actor, context, state) ??
+    missing(context, state, usage, actor.seen);
   if (part !== null) return { missing: part };
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (outcome.kind === 'out_of_range') return { refusal: 'out_of_range' } as const;

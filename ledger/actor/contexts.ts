@@ -1,10 +1,10 @@
 import { entitlementId, periodAccountId, usageAccountId } from '../kernel/derived-ids.ts';
-import { METERS_KEPT_MAX } from '../limits.ts';
+import { DUE_WORK_MAX, METERS_KEPT_MAX } from '../limits.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
 import { advanced } from '../metering/advance.ts';
+import { dueWork, recoversFirst, sleepsLong, workBefore } from '../metering/asleep.ts';
 import type { Alert, AlertsOf } from '../metering/alert.ts';
 import type { Alerts } from '../metering/alerts.ts';
-import { withReserved } from '../metering/capped.ts';
 import { type Side, creditsOfMember, creditsOfPool } from '../metering/credits.ts';
 import type { Affords, Credits, MeterContext } from '../metering/meter-draft.ts';
 import type { Pool, PoolOf } from '../metering/pool.ts';
@@ -12,14 +12,28 @@ import type { Payment } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';
 import type { Wants } from '../event.ts';
 import type { Ids, SharedClock } from '../ports.ts';
-import { type ClosedCosts, type MeterNow, Spending } from '../subscriptions/spend-cap.ts';
+import { type SpanCosts, Spending } from '../subscriptions/spend-cap.ts';
 import type { Billing } from '../subscriptions/subscription.ts';
 import type { SubscriptionContext } from '../subscriptions/subscription-draft.ts';
 import type { Actor } from './actor.ts';
 import { BoundedCache } from './bounded-cache.ts';
+import { Costs, type KnownCosts, type KnownMeter, mayCost, type Version } from './costs.ts';
 
-/** Of a customer's memory: what the next decision sees, and what the database has. */
-export type Version = 'tentative' | 'durable';
+/** A meter that is to be moved to now, before the decision that lacks it. */
+export type Asleep = {
+  readonly kind: 'asleep';
+  readonly meterId: string;
+  /** Whether more is due of it than one decision does. */
+  readonly isLong: boolean;
+};
+
+/** What the rules may know of a customer: of its actor, or of a copy that is at another time. */
+export type Known = Pick<Actor, 'customer' | 'billing' | 'alerts'> & {
+  readonly customerMeters: ReadonlyMap<string, KnownMeter>;
+  readonly now?: number;
+  /** Under a spend cap, once it was asked; each meter that changes tells it. */
+  readonly costs: KnownCosts;
+};
 
 type ContextsDeps = {
   readonly ids: Ids;
@@ -37,6 +51,8 @@ export type CustomerBounds = {
   /** Meters that the customer has anything on. */
   readonly meters: number;
   readonly grantsPerMeter: number;
+  /** Of all meters. What a plan gives is bounded by the subscriptions: it is not refused. */
+  readonly grants: number;
   /** Live subscriptions. At the bound only one that was paid for starts. */
   readonly subscriptions: number;
 };
@@ -49,7 +65,7 @@ export class Contexts {
   readonly #meters = new BoundedCache<Meter>(METERS_KEPT_MAX);
   /** Of what a customer is billed: an immutable value. */
   readonly #spending = new WeakMap<Billing, Spending>();
-  readonly #closedCosts: ClosedCosts = new WeakMap();
+  readonly #spanCosts: SpanCosts = new WeakMap();
   readonly #memberIds = new WeakMap<Pool, ReadonlySet<string>>();
   readonly #books = new BoundedCache<MeterContext['books']>(METERS_KEPT_MAX);
 
@@ -62,7 +78,7 @@ export class Contexts {
     return this.#meters.get(meter.id) ?? this.#meters.keep(meter.id, meter);
   }
 
-  ofMeter(actor: Actor, meter: Meter, version: Version = 'tentative'): MeterContext {
+  ofMeter(actor: Known, meter: Meter, version: Version = 'tentative'): MeterContext {
     const pool = this.#deps.poolOf(meter);
     const context = this.#alone(actor, meter, version);
     return pool === null
@@ -71,14 +87,14 @@ export class Contexts {
   }
 
   /** Without the meters that it shares credits with. */
-  #alone(actor: Actor, meter: Meter, version: Version): MeterContext {
-    const { orgClock, ids, bounds } = this.#deps;
+  #alone(actor: Known, meter: Meter, version: Version): MeterContext {
+    const { ids, bounds } = this.#deps;
     const { customer, billing } = actor;
     const { subscriptions, account } = billing[version];
     return {
       customer,
       meter,
-      now: orgClock.now(customer),
+      now: this.nowOf(actor),
       ids,
       grantsMax: bounds.grantsPerMeter,
       subscriptions,
@@ -90,11 +106,12 @@ export class Contexts {
   }
 
   #creditsOf(
-    actor: Actor,
+    actor: Known,
     meter: Meter,
     { pool, version }: { readonly pool: Pool; readonly version: Version },
   ): Credits {
-    const members = () => this.#membersOf(actor, pool, version);
+    let known: readonly Side[] | null = null;
+    const members = () => (known ??= this.#membersOf(actor, pool, version));
     if (pool.meter.id === meter.id) return creditsOfPool(pool, members);
     const paying = this.meter(pool.meter);
     const context = this.#alone(actor, paying, version);
@@ -102,7 +119,7 @@ export class Contexts {
     return creditsOfMember(pool, { context, state }, { meterId: meter.id, members });
   }
 
-  #membersOf(actor: Actor, pool: Pool, version: Version): readonly Side[] {
+  #membersOf(actor: Known, pool: Pool, version: Version): readonly Side[] {
     const ids = this.#memberIdsOf(pool);
     const alone = (meter: Meter) => this.#alone(actor, meter, version);
     return [...actor.customerMeters.values()].flatMap(({ meter, [version]: state }) => {
@@ -128,52 +145,85 @@ export class Contexts {
     return ids;
   }
 
-  #stateOf(actor: Actor, meter: Meter, version: Version): MeterState {
+  #stateOf(actor: Known, meter: Meter, version: Version): MeterState {
     const known = actor.customerMeters.get(meter.id);
     return known?.[version] ?? this.emptyState(actor, meter);
   }
 
   /** What the customer's spend cap leaves in one version of its memory; null without a cap. */
-  affordsOf(actor: Actor, meter: Meter, version: Version): Affords | null {
+  affordsOf(actor: Known, meter: Meter, version: Version): Affords | null {
     const spending = this.spendingOf(actor, version);
     if (spending === null) return null;
     return (before, after) => {
-      const others = this.metersOf(actor, version)
-        .filter((one) => one.meter.id !== meter.id)
-        .map((one) => ({ meter: one.meter, state: withReserved(one.state) }));
-      return spending.allows({ meter, before, after }, spending.spent(others));
+      const others = this.costsOf(actor, version, spending).promisedBeside(
+        actor.customerMeters,
+        meter,
+      );
+      return spending.allows({ meter, before, after }, others);
     };
   }
 
+  /** What the customer's usage comes to under its spend cap, now. */
+  costsOf(actor: Known, version: Version, spending: Spending): Costs {
+    const kept = actor.costs[version];
+    const costs = kept?.spending === spending ? kept : new Costs(spending, version);
+    actor.costs[version] = costs;
+    costs.update(actor.customerMeters, {
+      now: this.nowOf(actor),
+      advanced: (meter, state) => advanced(this.ofMeter(actor, meter, version), state),
+    });
+    return costs;
+  }
+
   /** null without a spend cap. */
-  spendingOf(actor: Actor, version: Version): Spending | null {
+  spendingOf(actor: Known, version: Version): Spending | null {
     const billing = actor.billing[version];
     const { spendCap } = billing.account;
     if (spendCap === null) return null;
-    const now = this.#deps.orgClock.now(actor.customer);
+    const now = this.nowOf(actor);
     const known = this.#spending.get(billing);
     if (known?.isOf(now) === true) return known;
-    const spending = new Spending(spendCap, billing, now, this.#closedCosts);
+    const spending = new Spending(spendCap, billing, now, this.#spanCosts);
     this.#spending.set(billing, spending);
     return spending;
   }
 
-  /** The customer's meters as they are now. */
-  metersOf(actor: Actor, version: Version): readonly MeterNow[] {
-    const now = this.#deps.orgClock.now(actor.customer);
-    const meters: MeterNow[] = [];
-    for (const { meter, [version]: state } of actor.customerMeters.values()) {
-      if (state === undefined) continue;
-      const isNow = now < state.nextDue;
-      meters.push({
-        meter,
-        state: isNow ? state : advanced(this.ofMeter(actor, meter, version), state),
-      });
-    }
-    return meters;
+  /** What is to be done before anything is decided on a meter; null for nothing. */
+  asleepBefore(actor: Actor, context: MeterContext, state: MeterState): Asleep | null {
+    if (actor.isUpToDate(context.now)) return null;
+    const sleeper = this.sleeperBehind(actor, context, { state, max: DUE_WORK_MAX });
+    if (sleeper !== null) return sleeper;
+    const recovering = recoversFirst(context, state);
+    return recovering === null ? null : { kind: 'asleep', meterId: recovering, isLong: false };
   }
 
-  #alertsFor({ customer, alerts: own }: Actor, meter: Meter): Alerts | null {
+  /**
+   * A meter of which something is due, where more than `max` is due of all that the answer depends on: under
+   * a spend cap, all that are sold.
+   */
+  sleeperBehind(
+    actor: Actor,
+    context: MeterContext,
+    { state, max }: { readonly state: MeterState; readonly max: number },
+  ): Asleep | null {
+    if (actor.isUpToDate(context.now)) return null;
+    const meterId = sleepsLong(context, state, max);
+    if (meterId === null) return actor.isCapped ? this.sleeperAmongSold(actor) : null;
+    return { kind: 'asleep', meterId, isLong: workBefore(context, state) > DUE_WORK_MAX };
+  }
+
+  /** The same of the meters that a spend cap is about, before one is set or asked. */
+  sleeperAmongSold(actor: Actor): Asleep | null {
+    const now = this.nowOf(actor);
+    let work = 0;
+    const meterId = actor.firstDue((one) => {
+      if (mayCost(one)) work += dueWork(one, now);
+      return work > DUE_WORK_MAX;
+    }, now);
+    return meterId === null ? null : { kind: 'asleep', meterId, isLong: true };
+  }
+
+  #alertsFor({ customer, alerts: own }: Known, meter: Meter): Alerts | null {
     const { alertsOf, wants } = this.#deps;
     const ofAll = alertsOf(meter);
     const ofOne = own.get(meter.id) ?? NONE;
@@ -182,9 +232,24 @@ export class Contexts {
     return { all, hears: (type) => wants(customer, type), mayFire: true };
   }
 
-  ofSubscriptions({ customer }: Actor): Omit<SubscriptionContext, 'spans'> {
-    const { orgClock, ids } = this.#deps;
-    return { customer, now: orgClock.now(customer), ids };
+  /** The customer as at an earlier time. */
+  knownAt({ customer, billing, alerts, customerMeters }: Actor, now: number): Known {
+    return {
+      customer,
+      billing,
+      alerts,
+      customerMeters,
+      now,
+      costs: { tentative: null, durable: null },
+    };
+  }
+
+  nowOf({ customer, now }: Known): number {
+    return now ?? this.#deps.orgClock.now(customer);
+  }
+
+  ofSubscriptions(actor: Known): Omit<SubscriptionContext, 'spans'> {
+    return { customer: actor.customer, now: this.nowOf(actor), ids: this.#deps.ids };
   }
 
   ofPayment({ organisationId, mode, currency }: Payment): PaymentContext {
@@ -198,12 +263,12 @@ export class Contexts {
   }
 
   /** The state of a meter that the customer never used. */
-  emptyState(actor: Actor, meter: Meter): MeterState {
+  emptyState(actor: Known, meter: Meter): MeterState {
     const { ids } = this.#deps;
     const key = { customerId: actor.customer.id, meterId: meter.id };
     const period = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
     // There is nothing to load of it.
-    return { ...emptyMeterState(meter.id, entitlementId(ids, key), period), historyLoaded: true };
+    return { ...emptyMeterState(meter, entitlementId(ids, key), period), historyLoaded: true };
   }
 
   /** Whether the customer has this meter or may have one more. */
@@ -212,6 +277,15 @@ export class Contexts {
       actor.customerMeter(meter) !== undefined ||
       actor.customerMeters.size < this.#deps.bounds.meters
     );
+  }
+
+  /** Whether the customer may be given one more grant by hand. */
+  hasRoomForGrant(actor: Actor): boolean {
+    let grants = 0;
+    for (const { tentative } of actor.customerMeters.values()) {
+      grants += tentative?.grants.length ?? 0;
+    }
+    return grants < this.#deps.bounds.grants;
   }
 
   #booksOf(meter: Meter): MeterContext['books'] {

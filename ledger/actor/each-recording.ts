@@ -7,6 +7,7 @@ import { type RecordOutcome, STALE } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import type { Actor } from './actor.ts';
 import { AlertBudget } from './alert-budget.ts';
+import { DueBudget } from './due-budget.ts';
 import { RETRY, type Task } from './executor.ts';
 import { holdAgain, whileHeld } from './held-actors.ts';
 import { Lacking } from './loader.ts';
@@ -84,8 +85,9 @@ class EachTask implements Task<readonly RecordOutcome[]> {
     /** The items of this call that were decided, by their keys. */
     const decided = new Map<string, Decided>();
     const latest = new Map<string, Moment>();
+    const due = new DueBudget();
     for (const item of this.#items) {
-      const outcome = this.#outcomeOf(item, decided) ?? this.#decide(item, { memory, latest });
+      const outcome = this.#outcomeOf(item, decided) ?? this.#decide(item, { memory, latest, due });
       if (outcome === STALE) {
         memory.discard();
         return STALE;
@@ -116,17 +118,25 @@ class EachTask implements Task<readonly RecordOutcome[]> {
 
   #decide(
     item: Each,
-    { memory, latest }: { readonly memory: Memory; readonly latest: Map<string, Moment> },
+    {
+      memory,
+      latest,
+      due,
+    }: {
+      readonly memory: Memory;
+      readonly latest: Map<string, Moment>;
+      readonly due: DueBudget;
+    },
   ): RecordOutcome | Lacking | typeof STALE {
     const { actor, meter, request, id } = item;
     if (meter.aggregation !== 'last') {
       const usage = { ...request, id };
-      return decideOne(this.#session, item, { usage, memory, alerts: this.alerts });
+      return decideOne(this.#session, item, { usage, memory, alerts: this.alerts, due });
     }
     const about = `${actor.id} ${meter.id}`;
     const eventAt = this.#timeAfter(latest.get(about), item);
     const usage = { ...request, id, eventAt };
-    const outcome = decideOne(this.#session, item, { usage, memory, alerts: this.alerts });
+    const outcome = decideOne(this.#session, item, { usage, memory, alerts: this.alerts, due });
     if (outcome !== STALE && 'record' in outcome) {
       latest.set(about, { at: outcome.record.eventAt, id });
     }

@@ -56,7 +56,7 @@ export class Executor {
     op: string,
     find: () => Promise<A>,
     keys: readonly string[],
-    decide: (actor: A, memory: Memory) => T | typeof STALE,
+    decide: (actor: A, memory: Memory) => T | Lacking | typeof STALE,
   ): Promise<T | typeof DUPLICATE> {
     let actor = await find();
     return this.run<T | typeof DUPLICATE>({
@@ -84,17 +84,18 @@ export class Executor {
       state: MeterState,
       actor: Actor,
     ) => { readonly outcome: T; readonly effects: MeterEffects | null },
-    /** An id that is used once, and the outcome where it was used before. */
-    once: { readonly id: string; readonly used: T } | null = null,
+    { once = null, op = 'meter' }: { readonly once?: Once<T> | null; readonly op?: string } = {},
   ): Promise<T> {
     const decided = await this.decideOn(
-      'meter',
+      op,
       () => this.#deps.store.actorOf(customerId),
       once === null ? [] : [once.id],
       (actor, memory) => {
         const { contexts } = this.#deps;
         const state = contexts.stateOf(actor, meter);
         const context = contexts.ofMeter(actor, meter);
+        const missing = op === TICK ? null : contexts.asleepBefore(actor, context, state);
+        if (missing !== null) return new Lacking([{ actor, missing }]);
         const { outcome, effects } = decision(context, state, actor);
         if (effects !== null) memory.apply(actor, effects);
         return outcome;
@@ -106,7 +107,7 @@ export class Executor {
   /** An answer from the memory of an actor. @throws LedgerUnavailable */
   async read<A extends CachedActor | null, T>(
     find: () => Promise<A>,
-    answer: (actor: A) => T,
+    answer: (actor: A) => T | Lacking,
   ): Promise<T> {
     for (;;) {
       const actor = await find();
@@ -114,10 +115,15 @@ export class Executor {
       // Checked last: the process may have stood still while it looked the actor up.
       if (!this.#deps.journal.isLeaseValid())
         throw new LedgerUnavailable('the lease is not renewed');
-      return answer(actor);
+      const answered = answer(actor);
+      if (!(answered instanceof Lacking)) return answered;
+      await this.#deps.loader.load(answered);
     }
   }
 }
+
+/** An id that is used once, and the outcome where it was used before. */
+type Once<T> = { readonly id: string; readonly used: T };
 
 type ExecutorDeps = {
   readonly journal: Journal;
@@ -126,6 +132,8 @@ type ExecutorDeps = {
   readonly loader: Loader;
 };
 
+type RunDeps = Pick<ExecutorDeps, 'journal' | 'loader'>;
+
 /**
  * One task, from its first unit to its outcome.
  *
@@ -133,12 +141,12 @@ type ExecutorDeps = {
  * one promise, and no async function before a second unit is needed: each would cost four objects.
  */
 class Run<T> {
-  readonly #deps: Pick<ExecutorDeps, 'journal' | 'loader'>;
+  readonly #deps: RunDeps;
   readonly #task: Task<T>;
   readonly #done = Promise.withResolvers<T>();
   #isOver = false;
 
-  constructor(deps: Pick<ExecutorDeps, 'journal' | 'loader'>, task: Task<T>) {
+  constructor(deps: RunDeps, task: Task<T>) {
     this.#deps = deps;
     this.#task = task;
   }
@@ -194,6 +202,9 @@ class Run<T> {
     this.#task.onEnd?.(how);
   }
 }
+
+/** What does all that is due waits for nothing of it. */
+export const TICK = 'tick';
 
 /** The size of a small decision, before it is made. */
 const SOME_ROWS = { rows: 8, bytes: 0 };

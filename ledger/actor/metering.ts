@@ -1,3 +1,4 @@
+import { ASKED_WORK_MAX } from '../limits.ts';
 import { advanced } from '../metering/advance.ts';
 import { askCovered } from '../metering/cover.ts';
 import {
@@ -7,29 +8,49 @@ import {
   decideVoid,
 } from '../metering/grant-decisions.ts';
 import type { Grant } from '../metering/grants.ts';
-import {
-  type CheckAnswer,
-  type Meter,
-  type MeterState,
-  type Snapshot,
-  breakdown,
-  isLower,
-  snapshotOf,
-} from '../metering/meter.ts';
+import { type CheckAnswer, type Meter, isLower } from '../metering/meter.ts';
 import type { Actor } from './actor.ts';
+import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 
 // Operations on a customer's meters, except recording usage. Each throws NotOwner where another
 // node owns the customer.
 
-/** Whether `units` may be used now, from memory, rendered for the caller. */
+/**
+ * Whether `units` may be used now, from memory, rendered for the caller. Without a promise, unless too
+ * much is due of the customer.
+ */
 export function checkHere(
   session: OwnershipSession,
   actor: Actor,
   meter: Meter,
   units: bigint,
-): string {
+): string | Promise<string> {
+  const answer = rendered(session, actor, meter, units);
+  return answer instanceof Lacking ? checkLater(session, actor.id, meter, units) : answer;
+}
+
+/** The same, of a customer who may not be in memory. */
+export function checkLater(
+  session: OwnershipSession,
+  customerId: string,
+  meter: Meter,
+  units: bigint,
+): Promise<string> {
+  return session.executor.read(
+    () => session.store.actorOf(customerId, meter.organisationId),
+    (actor) => rendered(session, actor, session.contexts.meter(meter), units),
+  );
+}
+
+function rendered(
+  session: OwnershipSession,
+  actor: Actor,
+  meter: Meter,
+  units: bigint,
+): string | Lacking {
   const answer = answerOf(session, actor, meter, units);
+  if (answer instanceof Lacking) return answer;
   answer.rendered ??= session.deps.render(answer, meter);
   return answer.rendered;
 }
@@ -44,7 +65,7 @@ function answerOf(
   actor: Actor,
   meter: Meter,
   units: bigint,
-): CheckAnswer {
+): CheckAnswer | Lacking {
   const customerMeter = actor.customerMeter(meter);
   const pool = session.deps.poolOf(meter);
   const paying = pool === null ? undefined : actor.customerMeters.get(pool.meter.id);
@@ -69,6 +90,11 @@ function answerOf(
   }
   const context = session.contexts.ofMeter(actor, meter);
   const tentative = customerMeter?.tentative ?? session.contexts.emptyState(actor, meter);
+  const sleeper = session.contexts.sleeperBehind(actor, context, {
+    state: tentative,
+    max: ASKED_WORK_MAX,
+  });
+  if (sleeper !== null) return new Lacking([{ actor, missing: sleeper }]);
   const answer = askCovered(context, advanced(context, tentative), units);
   const isOwn = context.affords === null || answer.reason === 'ok';
   const until = Math.min(tentative.nextDue, paying?.tentative?.nextDue ?? Infinity);
@@ -79,6 +105,11 @@ function answerOf(
   if (isSettled) return answer;
   const durable = customerMeter?.durable ?? session.contexts.emptyState(actor, meter);
   const before = session.contexts.ofMeter(actor, meter, 'durable');
+  const ofBefore = session.contexts.sleeperBehind(actor, before, {
+    state: durable,
+    max: ASKED_WORK_MAX,
+  });
+  if (ofBefore !== null) return new Lacking([{ actor, missing: ofBefore }]);
   const other = askCovered(before, advanced(before, durable), units);
   return isLower(other, answer) ? other : answer;
 }
@@ -95,14 +126,25 @@ export function addGrant(
     return session.executor.decideOnMeter<GrantOutcome | { readonly kind: 'duplicate' }>(
       customerId,
       meter,
-      (context, state, actor) =>
-        session.contexts.hasRoom(actor, meter)
+      (context, state, actor) => {
+        const refused = refuseGrant(session.contexts, actor, meter);
+        return refused === null
           ? decideGrant(context, state, grant)
-          : { outcome: { kind: 'too_many_meters' }, effects: null },
+          : { outcome: { kind: refused }, effects: null };
+      },
       // Another node may have used the key for another customer.
-      { id: grant.id, used: { kind: 'duplicate' } },
+      { once: { id: grant.id, used: { kind: 'duplicate' } } },
     );
   });
+}
+
+function refuseGrant(
+  contexts: OwnershipSession['contexts'],
+  actor: Actor,
+  meter: Meter,
+): 'too_many_meters' | 'too_many_grants_in_all' | null {
+  if (!contexts.hasRoom(actor, meter)) return 'too_many_meters';
+  return contexts.hasRoomForGrant(actor) ? null : 'too_many_grants_in_all';
 }
 
 /** null where the customer has nothing on that meter. */
@@ -116,28 +158,5 @@ export async function voidGrant(
   if (meter === undefined) return null;
   return session.executor.decideOnMeter(customerId, meter, (context, state) =>
     decideVoid(context, state, grantId),
-  );
-}
-
-export type MeterBalance = {
-  readonly meter: Meter;
-  readonly snapshot: Snapshot;
-  readonly breakdown: ReturnType<typeof breakdown>;
-  readonly state: MeterState;
-};
-
-/** The customer's meters as they are durable, at the current time. */
-export function balancesOf(
-  session: OwnershipSession,
-  customerId: string,
-): Promise<readonly MeterBalance[]> {
-  return session.executor.read(
-    () => session.store.actorOf(customerId),
-    (actor) =>
-      [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
-        if (durable === undefined) return [];
-        const state = advanced(session.contexts.ofMeter(actor, meter, 'durable'), durable);
-        return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
-      }),
   );
 }

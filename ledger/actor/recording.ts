@@ -5,6 +5,7 @@ import { type RecordOutcome, STALE } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import type { Actor } from './actor.ts';
 import type { AlertBudget } from './alert-budget.ts';
+import type { DueBudget } from './due-budget.ts';
 import { RETRY, type Task } from './executor.ts';
 import { Lacking } from './loader.ts';
 import { NotOwner } from './own-slots.ts';
@@ -138,7 +139,12 @@ class UsageTask implements Task<RecordOutcome> {
   }
 
   decide(memory: Memory): RecordOutcome | Lacking | typeof STALE {
-    return decideOne(this.#session, this.#item, { usage: this.#usage, memory, alerts: null });
+    return decideOne(this.#session, this.#item, {
+      usage: this.#usage,
+      memory,
+      alerts: null,
+      due: null,
+    });
   }
 }
 
@@ -150,7 +156,14 @@ export function decideOne(
     usage,
     memory,
     alerts,
-  }: { readonly usage: Usage; readonly memory: Memory; readonly alerts: AlertBudget | null },
+    due,
+  }: {
+    readonly usage: Usage;
+    readonly memory: Memory;
+    /** Of the unit; null for a usage by itself. */
+    readonly alerts: AlertBudget | null;
+    readonly due: DueBudget | null;
+  },
 ): RecordOutcome | Lacking | typeof STALE {
   const { contexts, deps } = session;
   if (actor.dropped) return STALE;
@@ -158,8 +171,11 @@ export function decideOne(
   const own = contexts.ofMeter(actor, meter);
   const state = contexts.stateOf(actor, meter);
   const context = alerts?.contextOf(own, state) ?? own;
-  const part = missing(context, state, usage, actor.seen);
-  if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
+  const part =
+    contexts.asleepBefore(actor, context, state) ??
+    due?.lacks(actor, context, state) ??
+    missing(context, state, usage, actor.seen);
+  if (part !== null) return new Lacking([{ actor, missing: part }]);
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (effects !== null) memory.apply(actor, effects);
   alerts?.count(effects);

@@ -12,6 +12,7 @@ import type { MeterContext } from '../metering/meter-draft.ts';
 import type { UsageAnswer } from '../metering/usage-answer.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Actor } from './actor.ts';
+import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { announceSpendCap } from './spend-cap.ts';
 import { DUPLICATE, type Memory } from './unit.ts';
@@ -56,7 +57,10 @@ export function reserve(
         const its = contexts.meter(meter);
         if (!contexts.hasRoom(actor, its)) return { kind: 'too_many_meters' };
         const context = contexts.ofMeter(actor, its);
-        const { outcome, effects } = decideReserve(context, contexts.stateOf(actor, its), request);
+        const state = contexts.stateOf(actor, its);
+        const missing = contexts.asleepBefore(actor, context, state);
+        if (missing !== null) return new Lacking([{ actor, missing }]);
+        const { outcome, effects } = decideReserve(context, state, request);
         if (effects !== null) memory.apply(actor, effects);
         return outcome;
       },
@@ -145,6 +149,8 @@ async function decide(
       const meter = contexts.meter(of.meter);
       const context = contexts.ofMeter(actor, meter);
       const before = contexts.stateOf(actor, meter);
+      const missing = contexts.asleepBefore(actor, context, before);
+      if (missing !== null) return new Lacking([{ actor, missing }]);
       const { outcome, effects } = decideResolution(context, before, of);
       if (effects !== null) memory.apply(actor, effects);
       if (outcome.kind === 'done') {

@@ -2,8 +2,8 @@ import { assert, must } from '../kernel/assert.ts';
 import type { MeterContext } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import { MeterDraft } from './meter-draft.ts';
-import { type Grant, leaderOf, left } from './grants.ts';
-import { ADVANCE_STEPS_MAX, PERIODS_KEPT_MS } from '../limits.ts';
+import { entitles, type Grant, isUsedUp, leaderOf, left } from './grants.ts';
+import { ADVANCE_STEPS_MAX, DUE_WORK_MAX, PERIODS_KEPT_MS } from '../limits.ts';
 import {
   type MeterState,
   type Period,
@@ -13,10 +13,12 @@ import {
   snapshotOf,
   within,
 } from './meter.ts';
+import { startingAt } from './in-order.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';
 import { dropUnlimited, movedTo, strikeSpent } from './reservation-parts.ts';
 import { paidByGrant } from './reservation.ts';
+import { coverDebt, uncover } from './grown.ts';
 import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
 import { leaveUnlimited } from './unlimited.ts';
@@ -33,21 +35,26 @@ import { periodAccountId } from '../kernel/derived-ids.ts';
  * What it does not do: read a clock, record usage (`usage.ts`) or add and void grants
  * (`grant-decisions.ts`).
  */
-export function advance(draft: MeterDraft): void {
+export function advance(draft: MeterDraft, work = Infinity): void {
   const { pool } = draft;
   if (pool !== null) follow(draft, pool.state);
-  advanceTo(draft, draft.context.now);
+  advanceTo(draft, draft.context.now, work);
   draft.context.credits?.catchUp(draft);
 }
 
-function advanceTo(draft: MeterDraft, until: number): void {
-  for (let step = 0; step < ADVANCE_STEPS_MAX; step += 1) {
-    const due = dueOf(draft.state);
-    if (due > until) return;
-    stepAt(draft, due);
-    draft.settleAlerts(due);
-    assert(dueOf(draft.state) >= due, 'time went backwards in an advance');
-  }
+function advanceTo(draft: MeterDraft, until: number, workMax = Infinity): void {
+  if (dueOf(draft.state) > until) return;
+  draft.inARow(() => {
+    let work = 0;
+    for (let step = 0; step < ADVANCE_STEPS_MAX && work < workMax; step += 1) {
+      const due = dueOf(draft.state);
+      if (due > until) return;
+      work += 1 + draft.state.grants.length;
+      stepAt(draft, due);
+      draft.settleAlerts(due);
+      assert(dueOf(draft.state) >= due, 'time went backwards in an advance');
+    }
+  });
 }
 
 /** A member of a pool without an allowance of its own has the periods of the pool. */
@@ -81,10 +88,10 @@ export function advancedDraft(context: MeterContext, state: MeterState): MeterDr
   return draft;
 }
 
-/** What an alarm does. */
+/** What an alarm does. Where much is due, the rest of it is still due afterwards. */
 export function decideTick(context: MeterContext, state: MeterState): MeterEffects {
   const draft = new MeterDraft(context, state);
-  advance(draft);
+  advance(draft, DUE_WORK_MAX);
   // The alarm is written again, even where nothing was due any more. Otherwise it would fire for
   // ever.
   draft.change({});
@@ -140,6 +147,7 @@ export function startGrant(
   const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
   draft.credit(ids.derive('grant', grant.id), fresh, at);
   draft.announceGrant(grant, grant.amount === null ? null : fresh, source, at);
+  if (isOfPlan(grant)) coverDebt(draft);
   followBiller(draft, at, limit);
 }
 
@@ -155,7 +163,7 @@ export function endGrant(
   // What is sold closes with the limit that it had, not with what is taken back.
   if (led || billerOf(draft.state.grants)?.id === grant.id) closeSpan(draft, at, limit);
   settleEnd(draft, grant, at, how);
-  if (how === 'expired') draft.change({ everExpired: true });
+  if (how === 'expired' && entitles(grant)) draft.change({ everExpired: true });
   // Without another leading allowance, the rest of the top-ups moves to an endless period.
   if (led) rollPeriod(draft, at, endAfter(draft, at));
   followBiller(draft, at, limit);
@@ -181,18 +189,19 @@ function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' |
  * exceeds the new grant is kept in `spent`, so a change to a smaller or to an unlimited plan and
  * back gains nothing.
  */
-export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void {
-  assert(old.started && !grant.started, 'what has started is replaced by what has not');
+export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): void {
+  assert(replaced.started && !grant.started, 'what has started is replaced by what has not');
   const { now, ids } = draft.context;
   // A node whose clock is behind may decide it: not before the current period.
   const at = since(draft, now);
-  const settled = settleEnd(draft, old, at, 'voided');
+  const settled = settleEnd(draft, replaced, at, 'voided');
   const { amount } = grant;
-  // An unlimited grant is never used up.
-  const before = settled.spent + (settled.amount === null ? 0n : settled.used);
+  const old = uncover(draft, settled, amount);
+  const grown = old.spent < 0n ? old.spent : 0n;
+  const before = old.used + old.spent - grown;
   const room = amount ?? 0n;
   const used = before < room ? before : room;
-  const spent = before - used;
+  const spent = before > used ? before - used : grown;
   const { expiresAt, suspended, createdAt } = settled;
   const renewsAt = renewalAfter(grant, at);
   draft.putGrant({
@@ -283,9 +292,11 @@ function carryOver(
   const rest = left(grant);
   if (rest === null) {
     draft.putGrant({ ...grant, used: 0n });
-  } else if (rest === 0n && grant.recurs === null && !isOfPlan(grant) && !isPaying) {
+  } else if (isUsedUp(grant) && grant.recurs === null && !isOfPlan(grant) && !isPaying) {
     draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   } else {
+    // What it has covered of the debt of a period that is over stays covered.
+    if (grant.spent < 0n) draft.putGrant({ ...grant, spent: 0n });
     draft.credit(carryId(draft, 'in', grant, at), rest, at);
   }
 }
@@ -302,18 +313,26 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   const closing = draft.state.current;
   if (closing.opened) draft.changePeriod(closing, { end: at });
   const closed = draft.state.current;
-  const early = draft.state.others.find((period) => period.start === at);
+  const early = startingAt(draft.state.others, at);
   const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
-  const others = draft.state.others.filter(
-    (period) => period.start !== at && mayBeLate(draft.context, period),
-  );
-  const keepsClosed = closed.opened && mayBeLate(draft.context, closed);
+  const others = withoutOld(draft.context, draft.state.others);
   draft.change({
     current: next,
-    others: keepsClosed ? [...others, closed].sort((a, b) => a.start - b.start) : others,
+    others: early === undefined ? others : others.filter((period) => period !== early),
     allocated: 0n,
   });
+  if (closed.opened && mayBeLate(draft.context, closed)) {
+    draft.change({ others: draft.othersWith(closed) });
+  }
   draft.arm();
+}
+
+/** Those that may be late. They end one after the other: what is old comes first. */
+function withoutOld(context: MeterContext, others: readonly Period[]): readonly Period[] {
+  const isYoung = ({ end }: Period): boolean => end === null || end > context.now - PERIODS_KEPT_MS;
+  const [first] = others;
+  if (first === undefined || isYoung(first)) return others;
+  return others.filter((period) => mayBeLate(context, period));
 }
 
 /** Whether an event of this period may still arrive, or something of it is reserved. */
@@ -339,6 +358,7 @@ function renewWithin(draft: MeterDraft, grantId: string, at: number): void {
   );
   rollOver(draft, settled, at);
   renew(draft, settled, at, left(settled) ?? 0n);
+  if (isOfPlan(settled)) coverDebt(draft);
 }
 
 /** Renews an allowance, of which `kept` units are still in the limit. */
@@ -349,9 +369,11 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   assert(kept >= 0n && kept <= amount, 'no more is left than was given');
   const renewsAt = renewalAfter(allowance, at);
   strikeSpent(draft, allowance);
-  // If it is unlimited, what was used of it stays in this period.
-  const used = allowance.amount === null && draft.state.current.start !== at ? allowance.used : 0n;
-  draft.putGrant({ ...allowance, used, spent: 0n, renewsAt });
+  draft.putGrant({ ...allowance, used: 0n, spent: 0n, renewsAt });
+  // An unlimited one leaves behind what was used of it in this period, as when it ends.
+  if (allowance.amount === null && draft.state.current.start !== at) {
+    draft.credit(ids.derive('renewed', allowance.id, String(at)), allowance.used, at);
+  }
   draft.credit(ids.derive('grant', allowance.id, String(at)), amount - kept, at);
   if (allowance.suspended !== null) return;
   draft.announceGrant(allowance, allowance.amount, 'renewal', at);

@@ -3,13 +3,14 @@ import { assert } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
 import { type Alerts, fireAlerts, recoverAlerts, type Telling } from './alerts.ts';
 import { alertData, exhaustionData, grantData } from './event-data.ts';
-import { type Grant, burn, burnOrder, leaderOf } from './grants.ts';
+import { type Grant, burn, isLapsed, leaderOf, withGrant } from './grants.ts';
 import {
   type Customer,
   type Meter,
   type MeterState,
   type Period,
   balance,
+  billedOf,
   nextDueOf,
   snapshotOf,
 } from './meter.ts';
@@ -21,14 +22,9 @@ import type {
   SpanChange,
 } from './meter-effects.ts';
 import type { Pool } from './pool.ts';
+import { OwnLists, put, remove } from './in-order.ts';
 import { promised } from './promised.ts';
-import {
-  paidBetween,
-  paidByGrant,
-  type Reservation,
-  unpaid,
-  withReservation,
-} from './reservation.ts';
+import { paidBetween, type Reservation, unpaid, withReservation } from './reservation.ts';
 import type { Ids } from '../ports.ts';
 import type { Span } from './span.ts';
 import { inRange } from '../kernel/quantity.ts';
@@ -69,6 +65,8 @@ export type Credits = {
    * says from now on that the pool pays.
    */
   mayDraw(draft: MeterDraft): boolean;
+  /** The other meters: of a member, the pool and its other members. */
+  others(): readonly MeterState[];
   /** What leads on the pool, or on its members. */
   leaders(): readonly Grant[];
   /** Of a pool: what is due of its members, before anything is decided on it. */
@@ -115,6 +113,7 @@ export class MeterDraft {
   #reservations: Map<string, Reservation> | null = null;
   #pooled: PooledPeriod[] | null = null;
   #pool: MeterDraft | null = null;
+  readonly #lists = new OwnLists();
   #topUpChanged = false;
   #topUpOrders: TopUpOrder[] | null = null;
   /** Of a pool. */
@@ -154,6 +153,16 @@ export class MeterDraft {
     return this.#poolMembers === null ? NONE : [...this.#poolMembers.values()];
   }
 
+  /**
+   * Many steps in a row, between which nobody keeps a state: each costs the same, however many
+   * periods and spans there are.
+   */
+  inARow(steps: () => void): void {
+    this.#lists.own();
+    steps();
+    this.#lists.share();
+  }
+
   get isChanged(): boolean {
     return this.state !== this.before;
   }
@@ -176,10 +185,15 @@ export class MeterDraft {
       this.state = { ...this.state, current: after };
       return after;
     }
-    const rest = this.state.others.filter((period) => period.accountId !== after.accountId);
-    const others = [...rest, after].sort((a, b) => a.start - b.start);
-    this.state = { ...this.state, others };
+    this.state = { ...this.state, others: this.othersWith(after) };
     return after;
+  }
+
+  /** The other periods, and this one among them. */
+  othersWith(period: Period): readonly Period[] {
+    const others = this.#lists.mine(this.state.others);
+    put(others, period, ({ accountId }) => accountId === period.accountId);
+    return others;
   }
 
   /** A pool pays for the period from now on. */
@@ -200,18 +214,18 @@ export class MeterDraft {
   /** Replaces or adds a grant; one that has ended leaves the state and stays in the store. */
   putGrant(grant: Grant): void {
     this.#write(grant);
-    const grants = this.state.grants.filter((other) => other.id !== grant.id);
-    if (grant.ended === null) grants.push(grant);
-    this.change({ grants: grants.sort(burnOrder) });
+    this.change({ grants: withGrant(this.state.grants, grant) });
   }
 
   /** Replaces or adds a span; without `isLive` it leaves the state and stays in the store. */
   putSpan(span: Span, isLive = true): void {
     this.#spans ??= new Map();
     this.#spans.set(span.id, { span, isLive });
-    const spans = this.state.spans.filter((other) => other.id !== span.id);
-    if (isLive) spans.push(span);
-    this.#setSpans(spans.sort((a, b) => a.start - b.start));
+    const spans = this.#lists.mine(this.state.spans);
+    const isSame = ({ id }: Span): boolean => id === span.id;
+    if (isLive) put(spans, span, isSame);
+    else remove(spans, span.start, isSame);
+    this.#setSpans(spans);
   }
 
   /** Replaces many spans of the state at once. */
@@ -221,6 +235,15 @@ export class MeterDraft {
     for (const span of changed) this.#spans.set(span.id, { span, isLive: true });
     const byId = new Map(changed.map((span) => [span.id, span]));
     this.#setSpans(this.state.spans.map((span) => byId.get(span.id) ?? span));
+  }
+
+  /** Many spans leave the state at once; they stay in the store. */
+  dropSpans(dropped: readonly Span[]): void {
+    if (dropped.length === 0) return;
+    this.#spans ??= new Map();
+    for (const span of dropped) this.#spans.set(span.id, { span, isLive: false });
+    const ids = new Set(dropped.map(({ id }) => id));
+    this.#setSpans(this.state.spans.filter(({ id }) => !ids.has(id)));
   }
 
   /** Spans have rows of their own: the meter's row stays as it is. */
@@ -271,10 +294,12 @@ export class MeterDraft {
   /** Settles consumption and reservations on the grants, so that the set of grants may change. */
   checkpoint(): void {
     const { current, allocated } = this.state;
-    const due = current.consumed - allocated;
-    const { grants, rest } = burn(this.state.grants, due, paidByGrant(this.state));
-    this.#burned(grants);
-    this.change({ allocated: current.consumed - rest });
+    const spent = current.consumed - billedOf(this.state);
+    const due = spent - allocated;
+    assert(due >= 0n, 'a correction is taken back at once');
+    const { grants, rest } = burn(this.state.grants, due);
+    this.burned(grants);
+    this.change({ allocated: spent - rest });
     if (current.reserved > 0n) this.#payForReservations();
   }
 
@@ -284,7 +309,7 @@ export class MeterDraft {
     const { grants } = burn(before, unpaid(reservations, current));
     const paid = paidBetween(before, grants, { reservations, accountId: current.accountId });
     if (paid.size === 0) return;
-    this.#burned(grants);
+    this.burned(grants);
     this.#reservations ??= new Map();
     for (const [id, one] of paid) this.#reservations.set(id, one);
     this.state = {
@@ -293,7 +318,9 @@ export class MeterDraft {
     };
   }
 
-  #burned(grants: readonly Grant[]): void {
+  /** The same grants, of which more or less is used. */
+  burned(grants: readonly Grant[]): void {
+    if (grants === this.state.grants) return;
     for (const [index, grant] of grants.entries()) {
       if (grant !== this.state.grants[index]) this.#write(grant);
     }
@@ -331,8 +358,9 @@ export class MeterDraft {
     this.changePeriod(before, { granted: before.granted + amount });
   }
 
-  /** `entitlement.granted`, which also arms the exhaustion event again. */
+  /** `entitlement.granted`, which also arms the exhaustion event again. Of nothing it tells nobody. */
   announceGrant(grant: Grant, amount: bigint | null, source: string, at: number): void {
+    if (isLapsed(grant)) return;
     const data = grantData(this.context.meter, this.state, { grant, amount, source });
     this.#event('entitlement.granted', { at, by: grant }, data);
     this.arm();

@@ -9,6 +9,7 @@ import {
   balance,
   breakdown,
   snapshotOf,
+  dueOf,
 } from '../../ledger/metering/meter.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
 import { NO_TOTALS } from '../../ledger/kernel/transfers.ts';
@@ -326,6 +327,12 @@ function timeless(world: World): unknown {
   return { ...rest, current: period(current), others: kept.map(period) };
 }
 
+/** An alarm does some of what is due, and is due again. */
+function passAll(world: World, until: number): void {
+  do world.tickAt(until);
+  while (dueOf(world.state) <= until);
+}
+
 const told = (world: World) => world.events.map((event) => ({ ...event, id: '' }));
 
 test(seeded('time passes with the same result in one jump, or in any steps'), () => {
@@ -344,8 +351,8 @@ test(seeded('time passes with the same result in one jump, or in any steps'), ()
       const end = jumping.now + 100 * DAY;
       const from = stepping.now;
       for (const step of steps.toSorted((a, b) => a - b)) stepping.tickAt(from + step);
-      jumping.tickAt(end);
-      stepping.tickAt(end);
+      passAll(jumping, end);
+      passAll(stepping, end);
       expect(timeless(stepping)).toEqual(timeless(jumping));
       expect(told(stepping)).toEqual(told(jumping));
       expect(stepping.refold()).toEqual(jumping.refold());

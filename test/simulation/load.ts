@@ -2,7 +2,7 @@
 import type { DisputeNews } from '../../ledger/payments/dispute.ts';
 import { DISPUTE_STATUSES } from '../../ledger/payments/payment.ts';
 import type { Grant } from '../../ledger/metering/grants.ts';
-import type { Customer } from '../../ledger/metering/meter.ts';
+import type { Customer, Meter } from '../../ledger/metering/meter.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
@@ -82,7 +82,7 @@ export class Load {
     const { random } = this.#world;
     const again = this.#sent.at(random.integer(0, this.#sent.length));
     if (again !== undefined && random.chance(0.1)) return { send: again, mayRepeat: true };
-    const also = this.#world.pool === null ? [] : POOLED;
+    const also = this.#world.pool === null ? [] : this.#world.isUnwatched ? RELIEVED : POOLED;
     const kind = random.pick([...KINDS, ...(this.#world.sells ? SALES : DISPUTED), ...also]);
     const [send, mayRepeat] = this[kind]();
     if (mayRepeat) this.#sent.push(send);
@@ -184,6 +184,36 @@ export class Load {
     };
     this.#held.push({ about, id: request.id, amount: request.amount });
     return [() => reservations.reserve(this.#world, about, request), true];
+  }
+
+  /**
+   * One member uses credits and has units of its own a little later, which gives them back: at that
+   * moment another one is used.
+   */
+  relieve(): [Call, boolean] {
+    const { random, catalogue, schedule } = this.#world;
+    const { customer } = this.#about(MEMBERS);
+    const { tokens, images } = catalogue.meters;
+    const [first, then] = random.chance(0.5) ? [tokens, images] : [images, tokens];
+    const usageOf = (meter: Meter, admission: 'record' | 'consume'): calls.Usage => {
+      const usage = this.#usage({ isKeyed: false });
+      const value = BigInt(meter.aggregation === 'count' ? 1 : random.integer(1, 12));
+      const request = { ...usage.request, admission, value, member: null, eventAt: null };
+      return { ...usage, customer, meter, request };
+    };
+    const [before, after] = [usageOf(first, 'record'), usageOf(then, 'consume')];
+    const id = this.#ids.next();
+    const amount = BigInt(random.integer(1, 30));
+    const send = async (): Promise<'answer' | 'unknown'> => {
+      await calls.record(this.#world, before);
+      const now = Math.floor(T0 + schedule.now);
+      const effectiveAt = now + RELIEF_MS;
+      const relief = { ...GRANT, id, amount, createdAt: now, effectiveAt, expiresAt: null };
+      await calls.grant(this.#world, { customer, meter: first }, relief);
+      await schedule.wait(effectiveAt - T0 - schedule.now + random.integer(1, 20), null);
+      return calls.record(this.#world, after);
+    };
+    return [send, false];
   }
 
   /** Two clients may say different things of one. */
@@ -357,6 +387,9 @@ const EXACT: ReadonlySet<string> = new Set(['open', 'strict']);
 const MEMBERS = ['tokens', 'images'] as const;
 const ADMISSIONS = ['record', 'record', 'consume', 'reject'] as const;
 const POOLED = ['fund', 'fund', 'ask'] as const;
+const RELIEVED = [...POOLED, 'relieve', 'relieve', 'relieve'] as const;
+/** Its alarm rings later. */
+const RELIEF_MS = 300;
 const DISPUTED = ['dispute'] as const;
 const SALES = ['sell', 'sell', 'sell', 'act'] as const;
 
@@ -367,6 +400,7 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   source: 'top_up',
   used: 0n,
   spent: 0n,
+  cap: null,
   priority: 100,
   createdAt: EARLIER,
   overageAllowed: false,

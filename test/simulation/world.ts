@@ -1,6 +1,7 @@
 // One whole run: the database, the network, the places with their processes, and the auditor.
 import { type Random, seeded } from '../support/random.ts';
 import type { Pool } from '../../ledger/metering/pool.ts';
+import { SIMULATED_ALERTS } from './alerts.ts';
 import { Auditor } from './auditor.ts';
 import { type Catalogue, catalogueOf, idsOf } from './catalogue.ts';
 import { Database } from './database.ts';
@@ -59,6 +60,11 @@ export class World {
   readonly pool: Pool | null;
   /** Whether customers also get grants of its members that have no limit, for a while. */
   readonly isLavish: boolean;
+  /**
+   * Whether there are no alerts, and members of the pool are relieved of what they draw. What is due of
+   * a meter whose alerts have fired is done apart; here it is done by the decision that finds it.
+   */
+  readonly isUnwatched: boolean;
   readonly credits: CreditAudit | null;
 
   constructor(seed: number, trace: (line: string) => void) {
@@ -73,6 +79,7 @@ export class World {
     this.hard = new HardUnits((holds, problem) => this.auditor.demand(holds, problem));
     this.catalogue = catalogueOf(this.random);
     this.isLavish = seed % 16 === 1 || seed % 16 === 14;
+    this.isUnwatched = seed % 32 === 21 || seed % 32 === 26;
     this.pool = hasPool ? poolOf(this.random, this.catalogue) : null;
     const { customers, meters, payments } = this.catalogue;
     const db = new Database({ customers, meters: Object.values(meters), pool: this.pool });
@@ -128,6 +135,7 @@ export class World {
       room: this.#room,
       wantsUsage: this.#wantsUsage,
       pool: this.pool,
+      alerts: this.isUnwatched ? [] : SIMULATED_ALERTS,
       trace: this.trace,
       onDeath: () => {
         place.process = null;

@@ -1,0 +1,104 @@
+import { periodIndex } from '../kernel/calendar.ts';
+import { DUE_WORK_MAX } from '../limits.ts';
+import { leaderOf } from './grants.ts';
+import type { Credits, MeterContext } from './meter-draft.ts';
+import { dueOf, type MeterState } from './meter.ts';
+
+// What must be moved to now, in decisions of its own, before something is decided on a meter or asked
+// of it: the meter, or one that it shares credits with.
+
+/** Where alerts have fired that may recover: so that one unit does not tell of all that slept. */
+export function recoversFirst({ now, credits }: MeterContext, state: MeterState): string | null {
+  if (credits === null) return isDue(state, now) && hasFired(state) ? state.meterId : null;
+  const all = [state, ...credits.others()];
+  const due = all.find((one) => isDue(one, now));
+  // A member may have the periods of its pool.
+  return due !== undefined && all.some(hasFired) ? due.meterId : null;
+}
+
+/**
+ * Where more is due than `max`, of the meter and of all that it shares credits with: whatever is decided
+ * on one of them, or asked of it, moves them all.
+ */
+export function sleepsLong(
+  context: MeterContext,
+  state: MeterState,
+  max: number = DUE_WORK_MAX,
+): string | null {
+  const { now, credits } = context;
+  if (credits === null) return dueWork(state, now) > max ? state.meterId : null;
+  const group = groupOf(credits, state);
+  if (workOf(group, now) <= max) return null;
+  return group.find((one) => dueWork(one, now) > 0)?.meterId ?? null;
+}
+
+export function isMuch(state: MeterState, now: number): boolean {
+  return dueWork(state, now) > DUE_WORK_MAX;
+}
+
+/** What is to do of the meter until now, and of all that it shares credits with. */
+export function workBefore({ now, credits }: MeterContext, state: MeterState): number {
+  return credits === null ? dueWork(state, now) : workOf(groupOf(credits, state), now);
+}
+
+/**
+ * Until when one decision moves the meter: now, or where that is too much of all that share credits, as far as
+ * it comes; at least to what is due first.
+ */
+export function reach({ now, credits }: MeterContext, state: MeterState): number {
+  if (credits === null) return now;
+  const group = groupOf(credits, state);
+  if (workOf(group, now) <= DUE_WORK_MAX) return now;
+  let [from, to] = [Math.min(...group.map(dueOf)), now];
+  while (to - from > 1) {
+    const middle = Math.floor((from + to) / 2);
+    if (workOf(group, middle) <= DUE_WORK_MAX) from = middle;
+    else to = middle;
+  }
+  return from;
+}
+
+/** The pool first, then its members. */
+function groupOf(credits: Credits, state: MeterState): readonly MeterState[] {
+  const [first, ...rest] = credits.others();
+  if (credits.payer === null || first === undefined) return [state, ...credits.others()];
+  return [first, state, ...rest];
+}
+
+/** A member without an allowance of its own has the periods of its pool. */
+function workOf([pool, ...members]: readonly MeterState[], at: number): number {
+  if (pool === undefined) return 0;
+  const ofPool = dueWork(pool, at);
+  const periods = ofPool / (1 + pool.grants.length);
+  let work = ofPool;
+  for (const member of members) {
+    work += dueWork(member, at);
+    if (leaderOf(member.grants) === null) work += periods;
+  }
+  return work;
+}
+
+/** What is to do until now: each step looks at all grants. */
+export function dueWork({ nextDue, grants, reservations }: MeterState, now: number): number {
+  if (now < nextDue) return 0;
+  const open = reservations.findIndex(({ expiresAt }) => expiresAt > now);
+  let steps = open < 0 ? reservations.length : open;
+  for (const { started, effectiveAt, expiresAt, renewsAt, recurs } of grants) {
+    if (!started) steps += Number(effectiveAt <= now);
+    else if (expiresAt !== null && expiresAt <= now) steps += 1;
+    if (recurs === null || renewsAt === null || renewsAt > now) continue;
+    steps += periodIndex(recurs.cycle, now) - periodIndex(recurs.cycle, renewsAt) + 1;
+  }
+  return steps * (1 + grants.length);
+}
+
+/** A reservation that expires leads no alert back. */
+function isDue({ nextDue, grants, current }: MeterState, now: number): boolean {
+  return now >= nextDue && now >= dueOf({ grants, current, reservations: NONE });
+}
+
+const NONE: readonly never[] = [];
+
+function hasFired({ fired }: MeterState): boolean {
+  return fired.length > 0;
+}

@@ -1,5 +1,6 @@
 import type { Timers } from '../ports.ts';
 import { must } from '../kernel/assert.ts';
+import { inSlices } from '../kernel/slices.ts';
 import type { Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { ActorCache, type CacheBounds, partOf } from './actor-cache.ts';
@@ -32,12 +33,17 @@ export class ActorStore {
       slots,
       timers,
       max: partOf(cacheBounds, 'customers'),
-      load: async (ids) =>
-        (await storage.loadCustomers(ids)).map(({ customer, meters, billing, alerts }) => {
+      load: async (ids) => {
+        const actors: Actor[] = [];
+        const loaded = await storage.loadCustomers(ids);
+        await inSlices(timers, loaded, ({ customer, meters, billing, alerts }) => {
           const actor = new Actor(customer, meters, billing);
           actor.learnAlerts(alerts);
-          return actor;
-        }),
+          actors.push(actor);
+          return 1 + meters.length;
+        });
+        return actors;
+      },
     });
     this.payments = new ActorCache({
       slots,

@@ -6,6 +6,7 @@ import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../meteri
 import type { Pool } from '../metering/pool.ts';
 import type { Seen } from '../metering/usage.ts';
 import { unwatched } from './actor-cache.ts';
+import type { KnownCosts } from './costs.ts';
 import {
   bytesOfAlerts,
   bytesOfCustomer,
@@ -57,6 +58,8 @@ function ofMeters(replaced: Replaced): ReplacedMeters {
   return { kind: 'meters', own: replaced as MeterState | undefined, others: [] };
 }
 
+const IS_ANY = (): boolean => true;
+
 /**
  * One customer in memory, with what it has of each meter.
  *
@@ -76,6 +79,9 @@ export class Actor {
   billing: { tentative: Billing; durable: Billing };
   /** Its own, as last read. */
   alerts: CustomerAlerts = NO_ALERTS;
+  readonly costs: KnownCosts = { tentative: null, durable: null };
+  /** Nothing is due of its meters before. */
+  #dueFrom = -Infinity;
   readonly #customerMeters = new Map<string, CustomerMeter>();
   /**
    * The one that was asked for last: most customers are asked about one meter, and a Map is slow to
@@ -150,6 +156,26 @@ export class Actor {
     return this.#customerMeters;
   }
 
+  /** Whether nothing is due of any of its meters. */
+  isUpToDate(now: number): boolean {
+    return now < this.#dueFrom || this.firstDue(IS_ANY, now) === null;
+  }
+
+  /** The first of its meters that is past due, and of which that is so; null for none. */
+  firstDue(isSo: (state: MeterState) => boolean, now: number): string | null {
+    if (now < this.#dueFrom) return null;
+    let from = Infinity;
+    for (const { meter, tentative, durable } of this.#customerMeters.values()) {
+      for (const state of tentative === durable ? [tentative] : [tentative, durable]) {
+        if (state === undefined) continue;
+        if (now >= state.nextDue && isSo(state)) return meter.id;
+        from = Math.min(from, state.nextDue);
+      }
+    }
+    this.#dueFrom = from;
+    return null;
+  }
+
   /** undefined: the customer never touched the meter. */
   customerMeter(meter: Meter): CustomerMeter | undefined {
     if (this.#last?.meter === meter) return this.#last;
@@ -175,6 +201,7 @@ export class Actor {
     const customerMeter = this.#hold(effects.meter);
     const before = customerMeter.tentative;
     customerMeter.tentative = effects.state;
+    this.costs.tentative?.changed(customerMeter);
     this.#weigh(customerMeter);
     this.#count(effects);
     if (effects.beside.length === 0) return before;
@@ -195,6 +222,7 @@ export class Actor {
       for (const [index, other] of effects.beside.entries()) this.unapply(other, others[index]);
       const customerMeter = this.#hold(effects.meter);
       customerMeter.tentative = own;
+      this.costs.tentative?.changed(customerMeter);
       this.#weigh(customerMeter);
       this.#letGoOfNothing(customerMeter);
       this.#uncount(effects);
@@ -206,7 +234,10 @@ export class Actor {
     if (effects.kind === 'subscription') {
       this.billing.durable = effects.state;
     } else {
-      this.#hold(effects.meter).durable = effects.state;
+      const customerMeter = this.#hold(effects.meter);
+      customerMeter.durable = effects.state;
+      this.costs.durable?.changed(customerMeter);
+      this.#wakeAt(effects.state);
       this.#uncount(effects);
       for (const { accountId, member } of effects.members) {
         this.#members.get(accountId)?.set(member, true);
@@ -227,6 +258,7 @@ export class Actor {
     } else {
       const customerMeter = this.#hold(effects.meter);
       customerMeter.tentative = customerMeter.durable;
+      this.costs.tentative?.changed(customerMeter);
       this.#weigh(customerMeter);
       this.#letGoOfNothing(customerMeter);
       this.#uncount(effects);
@@ -261,9 +293,14 @@ export class Actor {
     assert(this.pending >= 0, 'a decision was settled twice');
   }
 
+  #wakeAt({ nextDue }: MeterState): void {
+    if (nextDue < this.#dueFrom) this.#dueFrom = nextDue;
+  }
+
   /** Reckons what it takes now. */
   #weigh(customerMeter: CustomerMeter): void {
     const state = customerMeter.tentative ?? customerMeter.durable;
+    if (state !== undefined) this.#wakeAt(state);
     const bytes = state === undefined ? 0 : bytesOfState(state);
     if (bytes === customerMeter.bytes) return;
     const by = bytes - customerMeter.bytes;
@@ -274,7 +311,9 @@ export class Actor {
   #billingChanged({ account }: SubscriptionEffects): void {
     this.#weighBilling();
     if (account === null) return;
-    // What was answered may have been by another spend cap.
+    // What was answered, and reckoned, may have been by another spend cap.
+    this.costs.tentative = null;
+    this.costs.durable = null;
     for (const customerMeter of this.#customerMeters.values()) customerMeter.lastCheck = null;
   }
 
@@ -337,6 +376,8 @@ export class Actor {
     const { tentative, durable } = customerMeter;
     customerMeter.tentative = tentative && withHistory(tentative, periods);
     customerMeter.durable = durable && withHistory(durable, periods);
+    this.costs.tentative?.changed(customerMeter);
+    this.costs.durable?.changed(customerMeter);
     this.#weigh(customerMeter);
   }
 }

@@ -10,7 +10,8 @@ import type {
 } from '../subscriptions/subscription.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Actor } from './actor.ts';
-import type { Version } from './contexts.ts';
+import type { Version } from './costs.ts';
+import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import type { UsageItem } from './stored-usage.ts';
 import { DUPLICATE, type Memory } from './unit.ts';
@@ -32,6 +33,8 @@ export async function setSpendCap(
     () => session.store.actorOf(customerId),
     [],
     (actor, memory) => {
+      const sleeper = session.contexts.sleeperAmongSold(actor);
+      if (sleeper !== null) return new Lacking([{ actor, missing: sleeper }]);
       const { account } = actor.billing.tentative;
       const now = account.spendCap;
       // The same again is not announced again; another cap is a new one.
@@ -53,7 +56,11 @@ export function findSpendCap(
 ): Promise<ShownSpendCap | null> {
   return session.executor.read(
     () => session.store.actorOf(customerId),
-    (actor) => shown(session, actor, 'durable'),
+    (actor) => {
+      const sleeper = session.contexts.sleeperAmongSold(actor);
+      if (sleeper !== null) return new Lacking([{ actor, missing: sleeper }]);
+      return shown(session, actor, 'durable');
+    },
   );
 }
 
@@ -64,7 +71,7 @@ function shown(
 ): ShownSpendCap | null {
   const spending = contexts.spendingOf(actor, version);
   if (spending === null) return null;
-  return shownSpending(spending.cap, spending.spent(contexts.metersOf(actor, version)));
+  return shownSpending(spending.cap, contexts.costsOf(actor, version, spending).used);
 }
 
 function accountChanged(
@@ -118,20 +125,22 @@ function announceOn(
   const { contexts, deps } = session;
   const spending = contexts.spendingOf(actor, 'tentative');
   if (spending === null || outcome.kind === 'out_of_range') return 0;
+  if (!deps.wants(actor.customer, 'customer.spend_cap_reached')) return 0;
+  const { used } = contexts.costsOf(actor, 'tentative', spending);
+  const mayBeReached =
+    outcome.kind === 'refused' ? outcome.record.reason === 'spend_cap' : spending.isReached(used);
+  if (!mayBeReached) return 0;
   const context = contexts.ofMeter(actor, meter);
   const draft = new MeterDraft(context, contexts.stateOf(actor, meter));
   advance(draft);
-  const spent = spending.spent(contexts.metersOf(actor, 'tentative'));
   const isReached =
-    outcome.kind === 'refused'
-      ? outcome.record.reason === 'spend_cap'
-      : spending.isReached(spent) &&
-        spending.costOf(meter, draft.state) > spending.costOf(meter, advanced(context, before));
-  if (!isReached || !deps.wants(actor.customer, 'customer.spend_cap_reached')) return 0;
+    outcome.kind === 'refused' ||
+    spending.costOf(meter, draft.state) > spending.costOf(meter, advanced(context, before));
+  if (!isReached) return 0;
   const { tentative } = actor.billing;
   const announced = spending.announced(draft.state, tentative.account);
   if (announced === null) return 0;
-  const { remaining: _remaining, ...data } = shownSpending(spending.cap, spent);
+  const { remaining: _remaining, ...data } = shownSpending(spending.cap, used);
   draft.announceSpendCap(announced.period, { ...data, subscriptionId: announced.subscriptionId });
   memory.apply(actor, accountChanged(actor, announced.account));
   memory.apply(actor, draft.effects());

@@ -1,5 +1,5 @@
 import type { Mode } from '../kernel/tenant.ts';
-import type { Sql } from 'postgres';
+import type { PendingQuery, Sql } from 'postgres';
 import type { Cycle } from '../kernel/calendar.ts';
 import { type Grant, burnOrder } from '../metering/grants.ts';
 import {
@@ -12,9 +12,10 @@ import {
   emptyPeriod,
   nextDueOf,
 } from '../metering/meter.ts';
-import { assert } from '../kernel/assert.ts';
+import { assert, must } from '../kernel/assert.ts';
+import { inSlices } from '../kernel/slices.ts';
 import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
-import type { Ids } from '../ports.ts';
+import type { Ids, Timers } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
 import { NO_BILLING } from '../subscriptions/subscription.ts';
 import type { Bigints } from './bigints.ts';
@@ -49,17 +50,59 @@ const priceJson = (sql: Sql<Bigints>) => sql`
  * Actors as the database has them: customers, their meters, open periods, live grants and
  * subscriptions. Where something is reserved of a period that is over, also what other meters have
  * since then: a pool may pay for what is let go of. Of a pool also the periods since the first of its
- * members' began: they pay for what becomes of it when it is over.
+ * members' began: they pay for what becomes of it when it is over. Of many rows some are read in
+ * each turn of the event loop.
  */
 export async function loadCustomers(
   sql: Sql<Bigints>,
-  deps: { slotOf: (customerId: string) => number; ids: Ids },
+  deps: { slotOf: (customerId: string) => number; ids: Ids; timers: Timers },
   ids: readonly string[],
 ): Promise<LoadedCustomer[]> {
   const slots = ids.map(deps.slotOf);
-  const [customers, states, grants, periods, billing, alerts] = await Promise.all([
+  const [customers, { states, grants, periods }, billing, alerts] = await Promise.all([
     identifyCustomers(sql, deps.slotOf, ids),
-    sql<StateRow[]>`
+    readMeters(sql, { slots, ids }),
+    loadBilling(sql, { slots, ids }),
+    loadAlerts(sql, ids),
+  ]);
+  const loaded = new Map(
+    customers.map((customer) => {
+      const { id } = customer;
+      const [of, alertsOf] = [billing.get(id) ?? NO_BILLING, alerts.get(id) ?? NO_ALERTS];
+      return [
+        id,
+        {
+          customer,
+          meters: [] as LoadedCustomer['meters'][number][],
+          billing: of,
+          alerts: alertsOf,
+        },
+      ];
+    }),
+  );
+  await inSlices(deps.timers, new Set([...states.keys(), ...periods.keys()]), (key) => {
+    const rows = {
+      state: states.get(key)?.[0],
+      grants: grants.get(key) ?? [],
+      periods: periods.get(key) ?? [],
+    };
+    const about = must(rows.state ?? rows.periods[0], 'a meter has a row');
+    const of = loaded.get(about.customer_id);
+    if (of === undefined) return 1;
+    const { customer, meters } = of;
+    meters.push({ meter: meterOf(customer, about), state: meterState(rows, about, deps.ids) });
+    return METER_ROWS + rows.grants.length + rows.periods.length;
+  });
+  return [...loaded.values()];
+}
+
+/** By customer and meter. */
+async function readMeters(
+  sql: Sql<Bigints>,
+  { slots, ids }: { readonly slots: readonly number[]; readonly ids: readonly string[] },
+): Promise<Rows> {
+  const [states, grants, periods] = await Promise.all([
+    byMeter(sql<StateRow[]>`
       select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, (
         select jsonb_agg(to_jsonb(u) || jsonb_build_object('price', ${priceJson(sql)}) order by u.started_at)
         from usage_spans u join usage_prices p on p.id = u.usage_price_id
@@ -68,21 +111,21 @@ export async function loadCustomers(
         where v.customer_id = c.customer_id and v.meter_id = c.meter_id and v.status = 'open') as reservations, (
         select to_jsonb(t) from auto_topups t
         where t.slot = c.slot and t.customer_id = c.customer_id and t.meter_id = c.meter_id) as top_up
-      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      from unnest(${[...slots]}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join customer_meters c on c.slot = k.slot and c.customer_id = k.id
-      join meters m on m.id = c.meter_id`,
-    sql<GrantRow[]>`
+      join meters m on m.id = c.meter_id`),
+    byMeter(sql<GrantRow[]>`
       select g.*, case when p.id is not null then ${priceJson(sql)} end as price
-      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      from unnest(${[...slots]}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null
-      left join usage_prices p on p.id = g.usage_price_id`,
-    sql<PeriodRow[]>`
+      left join usage_prices p on p.id = g.usage_price_id`),
+    byMeter(sql<PeriodRow[]>`
       select * from (
         select ${periodColumns(sql)}, a.slot, m.slug, m.aggregation as meter_aggregation, m.scale,
           a.period_start < coalesce(c.period_start, 'epoch') as is_over,
           min(a.period_start) filter (where b.debits_pending > 0 and a.period_start < c.period_start)
             over (partition by a.customer_id) as held_since
-        from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+        from unnest(${[...slots]}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
         join accounts a on a.slot = k.slot and a.customer_id = k.id
         join balances b on b.slot = a.slot and b.id = a.id
         join meters m on m.id = a.meter_id
@@ -90,35 +133,47 @@ export async function loadCustomers(
       ) p
       where not is_over or period_end > held_since
         or (meter_id in (select l.pool_id from credit_cost_lists l) and period_end > ${membersSince(sql)})
-      order by period_start`,
-    loadBilling(sql, { slots, ids }),
-    loadAlerts(sql, ids),
+      order by period_start`),
   ]);
-  const statesOf = Map.groupBy(states, (row) => row.customer_id);
-  const grantsOf = Map.groupBy(grants, (row) => row.customer_id);
-  const periodsOf = Map.groupBy(periods, (row) => row.customer_id);
-  return customers.map((customer) => {
-    const { id } = customer;
-    const rows = {
-      states: statesOf.get(id) ?? [],
-      grants: grantsOf.get(id) ?? [],
-      periods: periodsOf.get(id) ?? [],
-    };
-    const known = new Map<string, Meter>();
-    for (const other of [...rows.states, ...rows.periods]) {
-      known.set(other.meter_id, meterOf(customer, other));
+  return { states, grants, periods };
+}
+
+type Rows = {
+  readonly states: ByMeter<StateRow>;
+  readonly grants: ByMeter<GrantRow>;
+  readonly periods: ByMeter<PeriodRow>;
+};
+
+type ByMeter<R> = ReadonlyMap<string, readonly R[]>;
+
+/** What a meter takes beside its rows: ids are derived of it. */
+const METER_ROWS = 10;
+
+/** What a customer has of one meter. */
+type MeterRows = {
+  /** undefined: it has usage alone, and never had a grant. */
+  readonly state: StateRow | undefined;
+  readonly grants: readonly GrantRow[];
+  readonly periods: readonly PeriodRow[];
+};
+
+/** Rows that one turn of the event loop reads: some 4 ms. */
+const ROWS_AT_ONCE = 1000;
+
+/** The server is asked for the next rows when the last are read. */
+async function byMeter<R extends { readonly customer_id: string; readonly meter_id: string }>(
+  query: PendingQuery<R[]>,
+): Promise<ByMeter<R>> {
+  const meters = new Map<string, R[]>();
+  await query.cursor(ROWS_AT_ONCE, (rows) => {
+    for (const row of rows) {
+      const key = row.customer_id + row.meter_id;
+      const known = meters.get(key);
+      if (known === undefined) meters.set(key, [row]);
+      else known.push(row);
     }
-    const meters = [...known.values()].map((meter) => ({
-      meter,
-      state: meterState(rows, deps.ids, { customerId: id, meterId: meter.id }),
-    }));
-    return {
-      customer,
-      meters,
-      billing: billing.get(id) ?? NO_BILLING,
-      alerts: alerts.get(id) ?? NO_ALERTS,
-    };
   });
+  return meters;
 }
 
 /** See `Storage.identifyCustomers`. */
@@ -140,19 +195,18 @@ export async function identifyCustomers(
 }
 
 function meterState(
-  rows: { states: StateRow[]; grants: GrantRow[]; periods: PeriodRow[] },
+  { state: row, ...rows }: MeterRows,
+  about: StateRow | PeriodRow,
   ids: Ids,
-  key: { customerId: string; meterId: string },
 ): MeterState {
+  const key = { customerId: about.customer_id, meterId: about.meter_id };
+  const meter = { id: about.meter_id, aggregation: about.meter_aggregation };
   const entitlement = entitlementId(ids, key);
   const account = (start: number): string => periodAccountId(ids, { ...key, start });
-  const of = (row: { meter_id: string }): boolean => row.meter_id === key.meterId;
-  const periods = rows.periods.filter(of).map(periodOf);
-  const row = rows.states.find(of);
+  const periods = rows.periods.map(periodOf);
   if (row === undefined) {
-    // It has usage alone, and never had a grant.
     const first = periods[0] ?? emptyPeriod(account(0), 0, null);
-    return emptyMeterState(key.meterId, entitlement, first);
+    return emptyMeterState(meter, entitlement, first);
   }
   const start = row.period_start.getTime();
   const end = row.period_end?.getTime() ?? null;
@@ -162,10 +216,10 @@ function meterState(
   const current =
     opened === undefined ? emptyPeriod(account(start), start, end) : { ...opened, end };
   const reservations = (row.reservations ?? []).map(reservationOf);
-  const grants = rows.grants.filter(of).map(grantOf).sort(burnOrder);
+  const grants = rows.grants.map(grantOf).sort(burnOrder);
   const topUp = row.top_up === null ? null : topUpOf(row.top_up);
   return {
-    ...emptyMeterState(key.meterId, entitlement, current),
+    ...emptyMeterState(meter, entitlement, current),
     others: periods.filter((period) => period.start !== start),
     grants,
     allocated: row.allocated,
@@ -257,6 +311,7 @@ function grantOf(row: GrantRow): Grant {
     amount: row.amount,
     used: row.used,
     spent: row.spent,
+    cap: row.source === 'rollover' ? row.rollover_max : null,
     effectiveAt: row.effective_at.getTime(),
     expiresAt: row.expires_at?.getTime() ?? null,
     priority: row.priority,

@@ -4,7 +4,7 @@ import { exponentOf, formatMoney } from '../kernel/money.ts';
 import { type Meter, type MeterState, calendarPeriod } from '../metering/meter.ts';
 import type { Span } from '../metering/span.ts';
 import { quantityOf } from '../metering/spans.ts';
-import { EXACT_DECIMALS, type Exact, exact, rate } from './rating.ts';
+import { amountOf, EXACT_DECIMALS, type Exact, exact } from './rating.ts';
 import {
   type Billing,
   type BillingAccount,
@@ -17,8 +17,9 @@ import {
  * What a customer's usage has come to under its spend cap (beyond.md 2, Spend cap).
  *
  * How it works: every unbilled span of a subscription in the currency of the cap counts, from the
- * start of the subscription's current period on. It counts with what it costs exactly: its maximum
- * holds, its minimum does not, and nothing is rounded. More usage is refused where it costs
+ * start of the subscription's current period on. It counts with what it costs exactly, beyond what was
+ * billed of its period: its maximum holds, its minimum does not, and nothing is rounded. A level counts
+ * as what it costs for a whole period. More usage is refused where it costs
  * something, and more than is left.
  * What holds: it is a function of the states that it is given. What it remembers is of immutable
  * values, so a decision costs the meter that it is about, and for the others one addition each.
@@ -33,16 +34,16 @@ export class Spending {
   /** Until when these are the current periods. */
   readonly #until: number;
   readonly #costs = new WeakMap<MeterState, Exact>();
-  readonly #ofClosed: ClosedCosts;
+  readonly #ofSpans: SpanCosts;
 
   constructor(
     cap: SpendCap,
     { subscriptions }: Billing,
     now: number,
-    ofClosed: ClosedCosts = new WeakMap(),
+    ofSpans: SpanCosts = new WeakMap(),
   ) {
     this.cap = cap;
-    this.#ofClosed = ofClosed;
+    this.#ofSpans = ofSpans;
     this.#most = exact(cap.amount, cap.currency);
     let until = Infinity;
     for (const subscription of subscriptions.values()) {
@@ -65,17 +66,17 @@ export class Spending {
     const known = this.#costs.get(state);
     if (known !== undefined) return known;
     let cost = 0n;
-    for (const span of state.spans) {
-      if (this.#counts(span)) cost += this.#costOfSpan(state, span, scale);
+    let from = 0;
+    for (const [index, span] of state.spans.entries()) {
+      const next = state.spans[index + 1];
+      if (next?.accountId === span.accountId) continue;
+      if (index > from)
+        cost += this.#costOfPeriod(state, state.spans.slice(from, index + 1), scale);
+      else if (this.#counts(span)) cost += this.#costOfSpan(state, span, scale);
+      from = index + 1;
     }
     this.#costs.set(state, cost);
     return cost;
-  }
-
-  spent(states: Iterable<MeterNow>): Exact {
-    let spent = 0n;
-    for (const { meter, state } of states) spent += this.costOf(meter, state);
-    return spent;
   }
 
   /** Whether usage may take one meter from `before` to `after`. `others`: what the others cost. */
@@ -115,19 +116,49 @@ export class Spending {
     return billedAs === null && period !== undefined && (end === null || end > period.start);
   }
 
+  /** Of the spans of one period of the meter: a price is rated as one, less what was billed of it. */
+  #costOfPeriod(state: MeterState, spans: readonly Span[], scale: number): Exact {
+    let cost = 0n;
+    for (const its of Map.groupBy(spans, soldBy).values()) {
+      const counted = its.findLast((span) => this.#counts(span));
+      if (counted === undefined) continue;
+      if (state.isLevel) {
+        cost += this.#costOfSpan(state, counted, scale);
+        continue;
+      }
+      let [all, billed] = [0n, 0n];
+      for (const span of its) {
+        const quantity = quantityOf(state, span);
+        all += quantity;
+        if (!this.#counts(span)) billed += quantity;
+      }
+      const { price } = counted;
+      cost += amountOf(price, all, scale) - amountOf(price, billed, scale);
+    }
+    return cost;
+  }
+
   #costOfSpan(state: MeterState, span: Span, scale: number): Exact {
-    const known = this.#ofClosed.get(span);
-    if (known !== undefined) return known;
-    const cost = rate({ ...span.price, minimum: null }, quantityOf(state, span), scale).amount;
-    if (span.end !== null) this.#ofClosed.set(span, cost);
+    const known = this.#ofSpans.get(span);
+    if (known !== undefined && span.end !== null) return known.cost;
+    const quantity = quantityOf(state, span);
+    // A usage is asked for by a check, by its admission and when it is recorded.
+    if (known?.quantity === quantity) return known.cost;
+    const cost = amountOf(span.price, quantity, scale);
+    this.#ofSpans.set(span, { quantity, cost });
     return cost;
   }
 }
 
-/** What closed spans cost: kept longer than a cap, and than what is billed stays the same. */
-export type ClosedCosts = WeakMap<Span, Exact>;
+function soldBy({ subscriptionId, price }: Span): string {
+  return `${subscriptionId} ${price.id}`;
+}
 
-export type MeterNow = { readonly meter: Meter; readonly state: MeterState };
+/**
+ * What spans cost that are alone in their period, by what was last in them; what a closed one has stays.
+ * Kept longer than a cap, and than what is billed stays the same.
+ */
+export type SpanCosts = WeakMap<Span, { readonly quantity: bigint; readonly cost: Exact }>;
 
 export type MeterChange = {
   readonly meter: Meter;

@@ -1,4 +1,6 @@
 import { KeyedMutex } from '../kernel/keyed-mutex.ts';
+import { LongWork } from '../kernel/long-work.ts';
+import { UPCOMING_KEPT_MAX } from '../limits.ts';
 import type { AlertsOf } from '../metering/alert.ts';
 import type { CheckAnswer, Meter } from '../metering/meter.ts';
 import type { PoolOf } from '../metering/pool.ts';
@@ -7,13 +9,16 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Clock, Ids, Log, SharedClock, Timers } from '../ports.ts';
 import type { Fence, Storage } from '../storage.ts';
 import type { CacheBounds } from './actor-cache.ts';
+import type { KnownUpcoming } from './ahead.ts';
 import { ActorStore } from './actor-store.ts';
+import { BoundedCache } from './bounded-cache.ts';
 import { Contexts, type CustomerBounds } from './contexts.ts';
 import { Executor } from './executor.ts';
 import { Journal, type JournalDeps } from './journal.ts';
 import type { Moment } from './lease.ts';
 import { Loader } from './loader.ts';
 import { RecentIds } from './recent-ids.ts';
+import { tick } from './tick.ts';
 
 export type OwnershipSessionDeps = {
   readonly storage: Storage;
@@ -69,17 +74,22 @@ export class OwnershipSession {
   readonly recent = new RecentIds();
   /** A second call with a key waits until the first one is done. */
   readonly mutex = new KeyedMutex<string>();
+  readonly longWork: LongWork;
+  /** By subscription. */
+  readonly upcoming = new BoundedCache<KnownUpcoming>(UPCOMING_KEPT_MAX);
 
   constructor(
     deps: OwnershipSessionDeps,
     seat: { fence: Fence; askedAt: Moment; onLost: JournalDeps['onLost'] },
   ) {
     this.deps = deps;
+    this.longWork = new LongWork(deps);
     this.journal = new Journal({ ...deps, onLost: seat.onLost }, seat);
     this.store = new ActorStore(deps);
     this.contexts = new Contexts({ ...deps, node: seat.fence.node });
     const { journal, store, contexts } = this;
-    this.executor = new Executor({ journal, store, contexts, loader: new Loader(deps) });
+    const loader = new Loader(deps, (customerId, meterId) => tick(this, customerId, meterId));
+    this.executor = new Executor({ journal, store, contexts, loader });
   }
 
   get stats(): Readonly<Record<string, number>> {

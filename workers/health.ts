@@ -1,6 +1,7 @@
 // The health of an endpoint, and what follows from it: it is paused while it fails, resumed when it
 // answers, and disabled when it says so or has failed for too long.
 import type { Executor } from '../src/platform/postgres/postgres.ts';
+import { tell } from '../src/platform/postgres/tell.ts';
 import { WINDOW_MS } from './retry-policy.ts';
 
 /** The outcome of one batch of attempts at one endpoint. */
@@ -97,7 +98,7 @@ async function revive(
   { id, at }: { readonly id: string; readonly at: number },
 ): Promise<void> {
   const now = new Date(at);
-  await sql`
+  const due = await sql`
     with before as (
       select failures from webhook_endpoints where id = ${id} and (failures > 0 or failing_since is not null)
     ), waiting as (
@@ -115,7 +116,8 @@ async function revive(
         failing_since = case when (select count(*) from made_due) = ${MOVED_MAX} then failing_since end
       where id = ${id} and exists (select from before)
     )
-    select pg_notify('tollhouse_deliveries', ${id}) where exists (select from made_due)`;
+    select from made_due limit 1`;
+  if (due.length > 0) tell(sql, 'tollhouse_deliveries', id);
 }
 
 /**

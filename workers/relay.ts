@@ -1,7 +1,7 @@
 // The relay: committed events become deliveries. The transaction that writes an event queues it;
 // the relay passes the queue on, a bounded step at a time.
 //
-// How it works: a commit notifies, and the relay also looks every second. A step is one statement
+// How it works: whoever commits events tells, and the relay also looks every second. A step is one statement
 // (`relay_events`, in the migrations). It takes the oldest events of organisations in turn, gives
 // each the next position, writes its deliveries, and takes it off the queue. Any number of relays
 // may run; only one has the step, and the others leave it to that one.
@@ -12,8 +12,9 @@
 // Does not: remember anything. A database that was restored, or failed over, has all of its state.
 import { type Clock, type Log, pause, type Timers } from '../ledger/ports.ts';
 import type { Executor, Sql } from '../src/platform/postgres/postgres.ts';
+import { type Channel, tell } from '../src/platform/postgres/tell.ts';
 
-const CHANNEL = 'tollhouse_events';
+const CHANNEL: Channel = 'tollhouse_events';
 const SWEEP_MS = 1000;
 /** Of one step. An event for more endpoints than ROWS_MAX is a step of its own. */
 const EVENTS_MAX = 250;
@@ -33,13 +34,18 @@ export type Step = {
   readonly failed: readonly string[];
   readonly why: string | null;
   readonly more: boolean;
+  /** Endpoints with deliveries that are due, and whose events got positions: "organisation mode". */
+  readonly due: readonly string[];
+  readonly news: readonly string[];
 };
 
 /** One step. null where another relay has it. */
 export async function passEvents(sql: Executor): Promise<Step | null> {
   const [step] = await sql<Step[]>`
-    select passed::int, made::int, failed, why, more from relay_events(${EVENTS_MAX}, ${ROWS_MAX})`;
-  return step ?? null;
+    select passed::int, made::int, failed, why, more, due, news from relay_events(${EVENTS_MAX}, ${ROWS_MAX})`;
+  if (step === undefined) return null;
+  // Events that were passed one by one name theirs each.
+  return { ...step, due: [...new Set(step.due)], news: [...new Set(step.news)] };
 }
 
 export type RelayDeps = {
@@ -100,6 +106,8 @@ export class Relay {
         const step = await passEvents(sql);
         this.#isFailing = false;
         if (step === null) continue;
+        for (const endpoint of step.due) tell(sql, 'tollhouse_deliveries', endpoint);
+        if (step.news.length > 0) tell(sql, 'tollhouse_positions', step.news.join(','));
         if (step.failed.length > 0) {
           log.error({ events: step.failed, why: step.why }, 'events could not be passed on');
         }

@@ -1,4 +1,4 @@
-// The sweeper: due deliveries become tickets, at once when a commit notifies, and every second in
+// The sweeper: due deliveries become tickets, at once when it is told of them, and every second in
 // any case.
 //
 // Holds: the sweep recovers from everything: a ticket that Redis lost, an add that failed, a worker
@@ -6,6 +6,7 @@
 // a ticket is for an endpoint, not for a row.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
+import type { Channel } from '../src/platform/postgres/tell.ts';
 import { reconcileDeliveries } from '../src/records/delivery-reconciliation.ts';
 import {
   type Due,
@@ -19,7 +20,7 @@ import {
 import { giveUp } from './health.ts';
 import type { TicketQueue } from './queue.ts';
 
-const CHANNEL = 'tollhouse_deliveries';
+const CHANNEL: Channel = 'tollhouse_deliveries';
 const SWEEP_MS = 1000;
 /**
  * Notifications that come together become one addition, with one ticket for each endpoint. After an

@@ -7,11 +7,12 @@
 // Does not: retry. The journal decides what is written again.
 import type { Sql } from 'postgres';
 import { must } from '../kernel/assert.ts';
-import type { Ids, Timers } from '../ports.ts';
+import { FLUSH_BYTES_A_TURN } from '../limits.ts';
+import { breathe, type Ids, type Timers } from '../ports.ts';
 import { dueAlarms, nextAlarms } from './load-alarms.ts';
 import { Connections } from './connections.ts';
 import { flushParameters, type Parameter } from './encode.ts';
-import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
+import { FLUSHES } from './flush-sql.ts';
 import {
   claimSeat,
   leaveSeat,
@@ -24,6 +25,7 @@ import { isOutage, kindOf } from './outages.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
 import { loadAlerts } from './load-alerts.ts';
 import { findReservation } from './load-reservations.ts';
+import { findChargeable, findSubscription } from './load-subscriptions.ts';
 import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
 import { NO_ALERTS } from '../metering/alert.ts';
@@ -44,6 +46,8 @@ export type PostgresStorageDeps = {
   readonly slotOf: (customerId: string) => number;
   readonly ids: Ids;
   readonly timers: Timers;
+  /** After the commit of a flush that has some. It does not wait. */
+  readonly onEvents: () => void;
 };
 
 export type PostgresStorage = Storage & {
@@ -87,9 +91,11 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
       try {
         // Leaves time to find out the outcome before the lease ends: then other nodes look for dead
         // ones.
-        return await writer.within((leaseMs * 2) / 3, (sql) =>
-          flush(sql, { rows, fence, leaseMs }),
+        const result = await writer.within((leaseMs * 2) / 3, (sql) =>
+          flush(sql, { rows, fence, leaseMs, timers }),
         );
+        if (result.kind === 'committed' && rows.events.length > 0) deps.onEvents();
+        return result;
       } catch (error) {
         return { kind: 'unknown', error };
       }
@@ -119,6 +125,8 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     findReservation: (id) => reader.ask((sql) => findReservation(sql, id)),
     subscriptionExists: (id) =>
       reader.ask((sql) => exists(sql`select from subscriptions where id = ${id}`)),
+    findSubscription: (id) => reader.ask((sql) => findSubscription(sql, id)),
+    findChargeable: (asked) => reader.ask((sql) => findChargeable(sql, asked)),
     loadPayments: (ids) => reader.ask((sql) => loadPayments(sql, deps.slotOf, ids)),
     findRefund: (id) => reader.ask((sql) => findRefund(sql, id)),
     dueAlarms: (query) => reader.ask((sql) => dueAlarms(sql, query)),
@@ -151,7 +159,7 @@ async function usedIds(reader: Sql<Bigints>, ids: readonly string[]): Promise<st
 
 async function flush(
   writer: Sql<Bigints>,
-  batch: { rows: FlushRows; fence: Fence; leaseMs: number },
+  batch: { rows: FlushRows; fence: Fence; leaseMs: number; timers: Timers },
 ): Promise<FlushResult> {
   let encoded: ReturnType<typeof flushParameters>;
   try {
@@ -160,10 +168,12 @@ async function flush(
     // Nothing was sent.
     return { kind: 'rejected', error };
   }
-  const { lean, parameters } = encoded;
+  const { kind, parameters } = encoded;
+  // The client copies it, in a turn of its own.
+  if (bytesOf(parameters) > FLUSH_BYTES_A_TURN) await breathe(batch.timers);
   try {
     const rows = await writer.unsafe<{ moved: boolean }[]>(
-      lean ? LEAN_FLUSH : FULL_FLUSH,
+      FLUSHES[kind],
       parameters.map((one) => sent(writer, one)),
       { prepare: true },
     );
@@ -171,6 +181,14 @@ async function flush(
   } catch (error) {
     return classify(error);
   }
+}
+
+function bytesOf(parameters: readonly Parameter[]): number {
+  let bytes = 0;
+  for (const one of parameters) {
+    if (one !== null && typeof one === 'object') bytes += one.bytes.length;
+  }
+  return bytes;
 }
 
 /** The client must be told the type of what it sends in binary. */

@@ -1,7 +1,7 @@
 // Follows the relay for this process: reads each new event of a tenant that has readers here once,
 // and hands it to all of them.
 //
-// How it works: the relay notifies whose events got a position, and every second all tenants with
+// How it works: the relay tells whose events got a position, and every second all tenants with
 // readers are looked at, because a notification may be lost. Those with something new take turns, so
 // many in a statement, one statement at a time.
 // Holds: a thousand readers of one tenant cost one read, and a thousand tenants a few statements.
@@ -10,12 +10,13 @@ import type { Log, Timers } from '../../ledger/ports.ts';
 import { breathe } from '../../ledger/ports.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
+import type { Channel } from '../platform/postgres/tell.ts';
 import { BEGINNING, pagesAfter, type PositionedEvent } from '../records/event-positions.ts';
 import { Chunk } from './chunk.ts';
 import type { Reader } from './reader.ts';
 
-/** Of pass_events (src/database/migrations): "organisation mode", with commas between them. */
-const NOTIFIED = 'tollhouse_positions';
+/** Of the relay. */
+const NOTIFIED: Channel = 'tollhouse_positions';
 const TENANTS_AT_ONCE = 50;
 /** Readers that are handed something before other work of this process goes on. */
 const READERS_AT_ONCE = 100;

@@ -9,7 +9,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { type RowOfFields, rowsOf } from '../platform/postgres/rows.ts';
-import { eventRow } from '../records/events.ts';
+import { eventRow, tellOfEvents } from '../records/events.ts';
 import { invoiceEvent } from './events.ts';
 import {
   type Buyer,
@@ -316,6 +316,7 @@ async function numberDraft(
       issued_at = n.issued_at, event_sequence = 1, updated_at = n.at
     from numbered n cross join lateral jsonb_populate_record(null::invoices, n.invoice) as f
     where i.id = n.id returning i.number, i.issued_at as "issuedAt"`;
+  tellOfEvents(sql);
   return { ...issued, ...must(taken, 'the number of a draft'), updatedAt: at };
 }
 
@@ -338,6 +339,7 @@ async function insertIssued(
     insert into invoices (${columnsOfNew(sql)}, number, issued_at, event_sequence, updated_at)
     select ${valuesOfNew(sql)}, i.number, i.issued_at, 1, i.at from numbered i ${parties(sql)}
     returning id`;
+  tellOfEvents(sql);
   return new Set(issued.map(({ id }) => id));
 }
 

@@ -2,6 +2,7 @@
 // Workers claim and settle them; here they are read, and made due again.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { tell } from '../platform/postgres/tell.ts';
 import { type EventType, insertEvent, type NewEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';
@@ -192,7 +193,7 @@ const inRange = (
 
 async function wake(sql: Transaction, endpointId: string): Promise<void> {
   await endPause(sql, endpointId);
-  await sql`select pg_notify('tollhouse_deliveries', ${endpointId})`;
+  tell(sql, 'tollhouse_deliveries', endpointId);
 }
 
 /**

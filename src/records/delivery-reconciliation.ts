@@ -7,6 +7,7 @@
 // neither. A delivery in a worker's hands is put right after that. The number of an event's
 // deliveries never changes here, only their status.
 import type { Executor } from '../platform/postgres/postgres.ts';
+import { tell } from '../platform/postgres/tell.ts';
 
 /** Rows of each kind in one statement. */
 const BATCH_MAX = 2000;
@@ -18,7 +19,7 @@ export async function reconcileDeliveries(
 ): Promise<boolean> {
   const at = new Date(now);
   const named = endpointId === undefined ? sql`` : sql`and w.id = ${endpointId}`;
-  const [row] = await sql<{ moved: number }[]>`
+  const [row] = await sql<{ moved: number; due: string[] }[]>`
     with to_send as (
       select d.id, case when w.deleted_at is null then 'pending' else 'exhausted' end as status
       from webhook_endpoints w cross join lateral (
@@ -43,10 +44,9 @@ export async function reconcileDeliveries(
         settled_at = case when m.status = 'exhausted' then ${at}::timestamptz end
       from (select * from to_send union all select * from to_hold) m where d.id = m.id
       returning d.endpoint_id, d.status
-    ), notified as (
-      select pg_notify('tollhouse_deliveries', endpoint_id::text)
-      from (select distinct endpoint_id from moved where status = 'pending') due
     )
-    select (select count(*) from moved)::int as moved, (select count(*) from notified) as notified`;
+    select (select count(*) from moved)::int as moved,
+      array(select distinct endpoint_id::text from moved where status = 'pending') as due`;
+  for (const id of row?.due ?? []) tell(sql, 'tollhouse_deliveries', id);
   return (row?.moved ?? 0) >= BATCH_MAX;
 }

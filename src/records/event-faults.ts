@@ -1,15 +1,14 @@
 // Events that the relay could not pass and has set aside (workers/relay.ts).
-import type { Executor } from '../platform/postgres/postgres.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
+import { tell } from '../platform/postgres/tell.ts';
 
 /** Queues them again, in their old places; how many. */
-export async function retryEvents(sql: Executor): Promise<number> {
+export async function retryEvents(sql: Sql): Promise<number> {
   const { count } = await sql`
     with again as (
       delete from event_faults returning organisation_id, place, event_id, written_at
-    ), told as (
-      select pg_notify('tollhouse_events', '')
     )
-    insert into event_queue (organisation_id, place, event_id, written_at)
-    select again.* from again, told`;
+    insert into event_queue (organisation_id, place, event_id, written_at) select * from again`;
+  tell(sql, 'tollhouse_events');
   return count;
 }

@@ -1,6 +1,7 @@
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import { type Page, pageOf } from './page.ts';
+import { tell } from '../platform/postgres/tell.ts';
 import { isUuid } from './uuid.ts';
 
 /** The catalog: the contract's (Events), and then those that are ours. */
@@ -136,6 +137,14 @@ export async function insertEvent(
     values (${event.id}, ${organisationId}, ${mode}, ${event.type}, ${event.objectType},
       ${event.objectId}, ${event.accountId}, ${event.sequence}, ${event.at}, ${sql.json(event.data)},
       ${event.endpointId ?? null})`;
+  if (event.endpointId === undefined) tellOfEvents(sql);
+  // Its delivery is written with it.
+  else tell(sql, 'tollhouse_deliveries', event.endpointId);
+}
+
+/** For whoever writes events in a statement of its own. */
+export function tellOfEvents(sql: Transaction): void {
+  tell(sql, 'tollhouse_events');
 }
 
 /** As JSON that becomes a row of `events`. */
@@ -164,6 +173,7 @@ export async function insertEvents(
     insert into events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
     select id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data
     from jsonb_populate_recordset(null::events, ${sql.json(rows)})`;
+  tellOfEvents(sql);
 }
 
 export async function findEvent(

@@ -15,6 +15,7 @@ import { listenOn } from '../platform/net/listen.ts';
 import { OpenPeers } from '../platform/peers/peers.ts';
 import type { Changes } from '../platform/postgres/changes.ts';
 import { openPool } from '../platform/postgres/postgres.ts';
+import { tell } from '../platform/postgres/tell.ts';
 import type { TestClocks } from '../test-clock/test-clocks.ts';
 import type { Connections } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
@@ -44,7 +45,7 @@ export type Node = {
 /** `testClocks` takes in what other nodes publish; `ledger` is bound here. */
 export function openNode(
   options: ServiceOptions,
-  { orgClock, changes, metrics }: Connections,
+  { sql, orgClock, changes, metrics }: Connections,
   {
     ledger: late,
     testClocks,
@@ -59,8 +60,8 @@ export function openNode(
 ): Node {
   const holder = ids.next();
   const peers = openPeers(options, (request) => late.get().answer(request));
-  const storage = openStorage(options, holder);
-  const { metersPerCustomer, grantsPerCustomerMeter, subscriptionsPerCustomer } =
+  const storage = openStorage(options, holder, () => tell(sql, 'tollhouse_events'));
+  const { metersPerCustomer, grantsPerCustomerMeter, grantsPerCustomer, subscriptionsPerCustomer } =
     options.settings.bounds;
   const ledger = new Ledger({
     storage,
@@ -76,6 +77,7 @@ export function openNode(
     bounds: {
       meters: metersPerCustomer || Infinity,
       grantsPerMeter: grantsPerCustomerMeter,
+      grants: grantsPerCustomer || Infinity,
       subscriptions: subscriptionsPerCustomer || Infinity,
     },
     cacheBounds: { actors: options.actorsMax, bytes: options.actorBytesMax ?? Infinity },
@@ -100,12 +102,16 @@ function openPeers({ node, log }: ServiceOptions, answer: (request: unknown) => 
   const { hostname, port } = new URL(`ws://${node.listen}`);
   const listen = { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
   return listenOn(
-    listen.port,
+    { port: listen.port, setBy: 'NODE_LISTEN' },
     () => new OpenPeers({ listen, secret, self, answer, clock: ownClock, timers, log }),
   );
 }
 
-function openStorage(options: ServiceOptions, holder: string): PostgresStorage {
+function openStorage(
+  options: ServiceOptions,
+  holder: string,
+  onEvents: () => void,
+): PostgresStorage {
   const { databaseUrl, leaseMs } = options;
   return postgresStorage({
     openWriter: () =>
@@ -123,6 +129,7 @@ function openStorage(options: ServiceOptions, holder: string): PostgresStorage {
     slotOf,
     ids,
     timers,
+    onEvents,
   });
 }
 

@@ -32,6 +32,7 @@ export async function openBed(): Promise<Bed> {
     slotOf,
     ids,
     timers,
+    onEvents: () => undefined,
   });
   const fence = await storage.claim();
   if (fence === null) throw new Error('the seat of a fresh database is free');

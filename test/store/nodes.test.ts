@@ -35,6 +35,7 @@ function open(address: string | null): Storage {
     slotOf,
     ids,
     timers,
+    onEvents: () => undefined,
   });
   opened.push(storage);
   return storage;

@@ -142,7 +142,7 @@ test('an event that the relay cannot read blocks no other', async () => {
 test('an event that the relay cannot pass is set aside, the others go on, and it can be queued again', async () => {
   const { sql } = server;
   const { id } = await endpointOf(server);
-  await write(2);
+  await write(3);
   const [poison] = await sql<
     { event: string }[]
   >`select event_id as event from event_queue order by place limit 1`;
@@ -153,13 +153,15 @@ test('an event that the relay cannot pass is set aside, the others go on, and it
       when (new.event_id = '${poison!.event}') execute function refuse()`);
   const step = await passEvents(sql);
   expect(step).toEqual({
-    passed: 1,
-    made: 1,
+    passed: 2,
+    made: 2,
     failed: [poison!.event],
     why: 'poisoned',
     more: false,
+    due: [id],
+    news: [`${server.organisation.id} test`],
   });
-  expect(await deliveriesOf(server, id)).toHaveLength(1);
+  expect(await deliveriesOf(server, id)).toHaveLength(2);
   expect(await audit(sql)).toEqual([]);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toContain('tollhouse_events_set_aside 1\n');
@@ -168,7 +170,7 @@ test('an event that the relay cannot pass is set aside, the others go on, and it
   await sql`drop trigger poison on deliveries`;
   expect(await retryEvents(sql)).toBe(1);
   await relayAll(sql);
-  expect(await deliveriesOf(server, id)).toHaveLength(2);
+  expect(await deliveriesOf(server, id)).toHaveLength(3);
   expect(await deliveriesOf(server, late.id)).toHaveLength(0);
 });
 

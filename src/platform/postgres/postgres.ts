@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import postgres from 'postgres';
+import { telling } from './tell.ts';
 
 /** int8 maps to bigint: an amount never passes through a double. */
 type Types = { bigint: bigint };
@@ -46,21 +47,24 @@ const KEEPALIVES = {
 /** Connects on first use. @throws nothing: a query does, when the server cannot be reached */
 export function openPool(url: string, options: PoolOptions): Sql {
   const plain = open(url, options);
-  if (options.max === 1) return plain;
   // With `max_pipeline: 1` postgres.js may send a BEGIN behind another query without reserving the
   // connection (its issue 1189; a third of 300 transactions failed here): transactions get
   // connections that no plain query uses.
-  const transactions = open(url, options);
-  const own: Pick<Sql, 'begin' | 'end'> = {
-    begin: transactions.begin.bind(transactions),
+  const transactions = options.max === 1 ? plain : open(url, options);
+  const own: { -readonly [name in 'begin' | 'end']?: Sql[name] } = {
     async end(how) {
-      await Promise.all([plain.end(how), transactions.end(how)]);
+      await Promise.all([
+        plain.end(how),
+        ...(transactions === plain ? [] : [transactions.end(how)]),
+      ]);
     },
   };
-  return new Proxy(plain, {
+  const pool = new Proxy(plain, {
     get: (target, name) =>
       name === 'begin' || name === 'end' ? own[name] : (Reflect.get(target, name) as unknown),
   });
+  own.begin = telling(pool, plain, transactions.begin.bind(transactions));
+  return pool;
 }
 
 /**

@@ -57,7 +57,7 @@ test.each([['delivered'], ['exhausted']] as const)(
     expect(await deliveriesOf(server, endpoint.id)).toMatchObject([
       { status: 'pending', attempts: 0, firstAt: null, settledAt: null },
     ]);
-    expect(await due.told()).toEqual([endpoint.id]);
+    expect(await due.told(1)).toEqual([endpoint.id]);
     await due.stop();
     const [paused] =
       await server.sql`select paused_until from webhook_endpoints where id = ${endpoint.id}`;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
+import { tell } from '../../../src/platform/postgres/tell.ts';
 import { secondsOf } from '../../bench/probes/processor-time.ts';
 import { type ServiceProcess, startProcess } from '../../chaos/service-process.ts';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
@@ -96,13 +97,14 @@ async function organisation() {
   return made;
 }
 
-/** One event for each, in one transaction. */
+/** One event for each, in one transaction, told as the service does. */
 async function write(organisations: readonly string[]): Promise<void> {
   await sql`
     insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data)
     select uuidv7(), id, 'test', 'tag.created', 'TAG', uuidv7(), 1, clock_timestamp(),
       jsonb_build_object('name', repeat('x', 300))
     from unnest(${[...organisations]}::uuid[]) id`;
+  tell(sql, 'tollhouse_events');
 }
 
 /** Reads of the index that streams are read by. */

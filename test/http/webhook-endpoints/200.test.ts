@@ -64,7 +64,7 @@ test('a disabled endpoint holds its deliveries; enabled, all of them are due at 
     expect(delivery).toMatchObject({ status: 'pending', attempts: 0, firstAt: null });
     expect(delivery['nextAt'].getTime()).toBeLessThanOrEqual(Date.now());
   }
-  expect(await due.told()).toEqual([id]);
+  expect(await due.told(1)).toEqual([id]);
   await due.stop();
   expect(await unaccounted(server)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 // Pending deliveries, and their outcome: what the workers would write, written here.
+import { tell } from '../../../src/platform/postgres/tell.ts';
 import { setImmediate } from 'node:timers/promises';
 import { relayAll } from '../../support/relayed.ts';
 import type { TestServer } from '../../support/server.ts';
@@ -64,10 +65,12 @@ export async function hearDue(server: TestServer) {
   const listening = await server.sql.listen('tollhouse_deliveries', (id) => told.push(id));
   return {
     /**
-     * The notifications since the last call: they come in order, so a marker is the last of them.
+     * The notifications since the last call, `count` at least: another node may tell after its
+     * answer. Those of this one come in order, so a marker is the last of them.
      */
-    async told(): Promise<string[]> {
-      await server.sql`select pg_notify('tollhouse_deliveries', 'marker')`;
+    async told(count = 0): Promise<string[]> {
+      while (told.length < count) await setImmediate();
+      tell(server.sql, 'tollhouse_deliveries', 'marker');
       while (told.at(-1) !== 'marker') await setImmediate();
       return told.splice(0).filter((id) => id !== 'marker');
     },

@@ -37,7 +37,7 @@ test('a replay sends past events again, each with a schedule of its own, and wak
   const told = await hearDue(server);
   const reply = await replay(id, ALL);
   expect([reply.status, reply.json]).toEqual([200, { count: 3 }]);
-  expect(await told.told()).toEqual([id]);
+  expect(await told.told(1)).toEqual([id]);
   await told.stop();
   const rows = await due(id);
   expect(rows).toHaveLength(3);

@@ -85,7 +85,7 @@ test('a sample does not wait for a paused endpoint, and wakes the workers', asyn
   await server.sql`update webhook_endpoints set paused_until = now() + interval '1 hour' where id = ${id}`;
   const due = await hearDue(server);
   await send(id);
-  expect(await due.told()).toEqual([id]);
+  expect(await due.told(1)).toEqual([id]);
   await due.stop();
   const [row] = await server.sql`select paused_until from webhook_endpoints where id = ${id}`;
   expect(row).toEqual({ paused_until: null });

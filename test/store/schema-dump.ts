@@ -48,6 +48,9 @@ async function refuseUnknown(sql: Sql): Promise<void> {
     select 'function ' || proname from pg_proc
     where pronamespace = 'public'::regnamespace and prokind not in ('f', 'p')
     union all
+    select 'identity ' || relname from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relreplident not in ('d', 'f')
+    union all
     select 'policy ' || polname from pg_policy
     union all
     select 'rule ' || rulename from pg_rewrite
@@ -99,7 +102,9 @@ async function tablesOf(sql: Sql, comments: Comments): Promise<string[]> {
           pg_get_indexdef(i.oid, 0, true) || ';') order by i.relname), '[]')
         from pg_index x join pg_class i on i.oid = x.indexrelid
         where x.indrelid = c.oid
-          and not exists (select from pg_constraint where conindid = i.oid and conrelid = c.oid)) as indexes
+          and not exists (select from pg_constraint where conindid = i.oid and conrelid = c.oid))
+      || case relreplident when 'f' then jsonb_build_array(jsonb_build_object('name', relname || ' identity',
+          'definition', format('ALTER TABLE %I REPLICA IDENTITY FULL;', relname))) else '[]' end as indexes
     from pg_class c
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
       and relname <> 'schema_migrations' order by c.oid`;

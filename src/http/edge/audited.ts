@@ -8,19 +8,14 @@
 // 503, like one that was lost: the action may be done. A repetition with the same Idempotency-Key
 // writes the row then, and otherwise adds none, because the row's id follows from the key. A process
 // that dies between effect and row loses the row of an action that nobody was told of.
+import { must } from '../../../ledger/kernel/assert.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import { differenceOf } from '../../audit-log/difference.ts';
-import {
-  type PortalRule,
-  portalRuleOf,
-  READS_BEFORE,
-  type Rule,
-  ruleOf,
-} from '../../audit-log/rules.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { safeError } from '../../platform/postgres/safe-error.ts';
 import { insertAuditRecord, type NewAuditRecord } from '../../records/audit-log.ts';
-import type { Access, Call, Handler, Operation } from '../operation.ts';
+import type { Call, Handler, Operation } from '../operation.ts';
+import type { Audit, Guarded, KeyedOperation, PortalAudit } from '../policy.ts';
 import type { Actor, PortalPrincipal, Principal } from './auth.ts';
 import { tenantOf } from './auth.ts';
 import { Unavailable } from './errors.ts';
@@ -41,12 +36,8 @@ export type Audited<O extends Operation, P> = {
   readonly byUsers: Handler<O, P>;
 };
 
-type Route<O extends Operation, P> = {
-  readonly access: Access;
-  readonly act: Handler<O, P>;
-  /** Names the request in the row as in the log. */
-  readonly requests: { idOf(request: Request): string };
-};
+/** Names the request in the row as in the log. */
+type Requests = { idOf(request: Request): string };
 
 type AnyCall = Call<Operation, Principal>;
 type PortalCall = Call<Operation, PortalPrincipal>;
@@ -56,40 +47,42 @@ const OBJECT_ID_MAX = 255;
 
 export class AuditedRoutes {
   readonly #deps: AuditedDeps;
-  readonly #reads = new Map<string, Handler<Operation, Principal>>();
+  /** Of every operation with a key, by its name. */
+  readonly #handlers = new Map<string, Handler<Operation, Principal>>();
 
   constructor(deps: AuditedDeps) {
     this.#deps = deps;
   }
 
   of<O extends Operation, P extends Principal | PortalPrincipal | null>(
-    operation: O,
-    { access, act, requests }: Route<O, P>,
+    { access, operation }: Guarded,
+    act: Handler<O, P>,
+    requests: Requests,
   ): Audited<O, P> {
-    const { operationId } = operation;
     const plain = { byKeys: act, byUsers: act };
+    if (access === 'open') return plain;
+    const { operationId } = operation;
     if (access === 'portal') {
-      const rule = portalRuleOf(operationId);
+      const { audit } = operation;
       const handler = act as unknown as Handler<Operation, PortalPrincipal>;
-      if (rule === null) return plain;
+      if (audit === 'nothing') return plain;
       const logged = (call: Call<Operation, PortalPrincipal>) =>
-        this.#visit(call, { rule, handler, requestId: requests.idOf(call.request) });
+        this.#visit(call, { operationId, audit, handler, requestId: requests.idOf(call.request) });
       return { ...plain, byKeys: logged as unknown as Handler<O, P> };
     }
-    if (access !== 'organisation' && access !== 'group') return plain;
+    const { audit } = operation;
     // `access` decides the principal: the type that is asserted here, and of what calls it below.
     const handler = act as unknown as Handler<Operation, Principal>;
-    if (READS_BEFORE.has(operationId)) this.#reads.set(operationId, handler);
-    const rule = ruleOf(operationId);
-    if (rule === null) return plain;
+    this.#handlers.set(operationId, handler);
+    if (audit === 'nothing') return plain;
     const logged = (call: AnyCall) =>
-      this.#act(call, { operationId, rule, handler, requestId: requests.idOf(call.request) });
+      this.#act(call, { operationId, audit, handler, requestId: requests.idOf(call.request) });
     const byUsers = logged as unknown as Handler<O, P>;
-    return { byKeys: rule.isForKeys ? byUsers : act, byUsers };
+    return { byKeys: audit.isRoutine === true ? act : byUsers, byUsers };
   }
 
   async #act(call: AnyCall, done: Acting): Promise<Response> {
-    const before = await this.#stateBefore(call, done.rule);
+    const before = await this.#stateBefore(call, done.audit.before);
     const response = await done.handler(call);
     if (!response.ok) return response;
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -102,23 +95,25 @@ export class AuditedRoutes {
   }
 
   /** What a customer does in its portal: a program gets JSON, a form leads back to the page. */
-  async #visit(call: PortalCall, { rule, handler, requestId }: Visited): Promise<Response> {
+  async #visit(call: PortalCall, { audit, handler, ...visited }: Visited): Promise<Response> {
     const { principal } = call;
     const { organisationId, mode, customerId, tokenId } = principal;
     const actor = { kind: 'customer', id: customerId, tokenId } as const;
     const seen: AnyCall = {
       ...call,
       principal: { kind: 'organisation', organisationId, mode, actor, scope: 'read' },
-      params: paramsOf(rule, call, customerId),
+      params: paramsOf(audit, call, customerId),
       // A try of another method has one row, however often its bank leads back.
       idempotencyKey: call.idempotencyKey ?? attemptOf(call),
     };
-    const before = await this.#stateBefore(seen, rule);
+    const { object, as, before: read } = audit;
+    const { operationId, requestId } = visited;
+    const before = await this.#stateBefore(seen, read);
     const response = await handler(call);
     if (!isDone(response)) return response;
-    const after = await this.#stateBefore(seen, rule);
-    const done = { operationId: rule.as, rule, requestId, before, response, after };
-    await this.#write(this.#rowOf(seen, done));
+    const after = await this.#stateBefore(seen, read);
+    const row = { operationId: as ?? operationId, audit: { object, id: 'whole_path' } } as const;
+    await this.#write(this.#rowOf(seen, { ...row, requestId, before, response, after }));
     response.headers.set(REQUEST_ID, requestId);
     return response;
   }
@@ -132,9 +127,9 @@ export class AuditedRoutes {
   }
 
   /** null where it is not there, or has no GET of its own. */
-  async #stateBefore(call: AnyCall, { before }: Rule): Promise<unknown> {
-    const read = before === null ? undefined : this.#reads.get(before);
-    if (read === undefined) return null;
+  async #stateBefore(call: AnyCall, before: KeyedOperation | undefined): Promise<unknown> {
+    if (before === undefined) return null;
+    const read = must(this.#handlers.get(before.operationId), `the read of ${before.operationId}`);
     const response = await read({ ...call, body: undefined, query: {}, idempotencyKey: null });
     return response.ok ? response.json() : null;
   }
@@ -142,9 +137,9 @@ export class AuditedRoutes {
   /** null for a repetition whose row cannot be told: its key is not known here. */
   #rowOf(call: AnyCall, done: Done): NewAuditRecord | null {
     const { ids, clock } = this.#deps;
-    const { operationId, rule, response, requestId, after: answer } = done;
+    const { operationId, audit, response, requestId, after: answer } = done;
     const { principal } = call;
-    const objectId = objectIdOf(rule, call, answer);
+    const objectId = objectIdOf(audit, call, answer);
     const isRepeated = response.headers.has('idempotency-replayed');
     const key = keyOf(call);
     if (key === null && isRepeated) return null;
@@ -158,12 +153,12 @@ export class AuditedRoutes {
       otherId: key === null || isRepeated ? null : ids.next(),
       organisationId: principal.kind === 'organisation' ? principal.organisationId : null,
       groupId: principal.kind === 'group' ? principal.groupId : null,
-      mode: rule.isOfBothModes ? null : mode,
+      mode: audit.isOfBothModes === true ? null : mode,
       at: new Date(clock.now()),
       ...this.#callerOf(call),
       requestId,
       operation: operationId,
-      objectType: rule.object,
+      objectType: audit.object,
       objectId,
       status: response.status,
       // What was before the first call is not known any more.
@@ -187,7 +182,7 @@ export class AuditedRoutes {
 
 type Done = {
   readonly operationId: string;
-  readonly rule: Rule;
+  readonly audit: Audit;
   readonly requestId: string;
   readonly before: unknown;
   readonly response: Response;
@@ -195,38 +190,38 @@ type Done = {
   readonly after: unknown;
 };
 
-type Acting = Pick<Done, 'operationId' | 'rule' | 'requestId'> & {
+type Acting = Pick<Done, 'operationId' | 'audit' | 'requestId'> & {
   readonly handler: Handler<Operation, Principal>;
 };
 
-type Visited = Pick<Done, 'requestId'> & {
-  readonly rule: PortalRule;
+type Visited = Pick<Done, 'operationId' | 'requestId'> & {
+  readonly audit: PortalAudit;
   readonly handler: Handler<Operation, PortalPrincipal>;
 };
 
 type Named = { readonly [name: string]: unknown };
 
-function objectIdOf({ idOf }: Rule, { params, body }: AnyCall, answer: unknown): string | null {
+function objectIdOf({ id: of }: Audit, { params, body }: AnyCall, answer: unknown): string | null {
   const named = Object.values<string>(params);
   const last = named.at(-1) ?? null;
   const sent = (body ?? {}) as Named;
   const answered = (answer ?? {}) as Named;
   const ofCustomer = sent['customer_id'] ?? sent['external_customer_id'];
-  const ids = { answer: answered['id'], path: last, customer: ofCustomer };
-  const id = { ...ids, whole_path: named.join('/') }[idOf] ?? last;
+  const ids = { path: last, whole_path: named.join('/'), customer: ofCustomer };
+  const id = (of === undefined ? answered['id'] : ids[of]) ?? last;
   return typeof id === 'string' ? id.slice(0, OBJECT_ID_MAX) : null;
 }
 
 /** What the operation that reads the same object is called with. */
 function paramsOf(
-  { names }: PortalRule,
+  { object }: PortalAudit,
   { params, body }: PortalCall,
   customerId: string,
 ): Readonly<Record<string, string>> {
   const of: Readonly<Record<string, string>> = params;
-  if (names === 'feature') return { id: customerId, feature_key: of['feature_key'] ?? '' };
+  if (object === 'auto_topup') return { id: customerId, feature_key: of['feature_key'] ?? '' };
   const subscription = String(((body ?? {}) as Named)['subscription_id']);
-  return { id: names === 'customer' ? customerId : subscription };
+  return { id: object === 'customer' ? customerId : subscription };
 }
 
 /** An action of the portal: other pages, and redirects to a bank, say nothing of one. */

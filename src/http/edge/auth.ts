@@ -6,15 +6,16 @@
 // Holds: a revoked key is refused within a second on every node (src/platform/postgres/changes.ts
 // drops it here), an expired one at once. Memory is bounded: KEYS_MAX keys, and REFUSED_MAX headers
 // that look like keys and are none.
-// Does not: decide what a caller may do (src/http/edge/scopes.ts), or write on the path of a request: `last_used_at` follows
-// in batches.
+// Does not: decide what a caller may do (src/http/policy.ts), or write on the path of a request:
+// `last_used_at` follows in batches.
 import type { Mode } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
 import { hashKey, kindOfKey } from '../../platform/crypto/keys.ts';
 import type { FoundKey, KeyScope } from '../../records/api-keys.ts';
+import type { PortalPage } from '../../records/portal-tokens.ts';
+import type { Scope } from '../policy.ts';
 import { Unavailable } from './errors.ts';
-import type { Scope } from './scopes.ts';
 
 export type KeyActor = { readonly kind: 'key'; readonly id: string };
 
@@ -54,6 +55,8 @@ export type PortalPrincipal = {
   readonly mode: Mode;
   readonly customerId: string;
   readonly tokenId: string;
+  /** The one page that the token opens; null: all of it. */
+  readonly page: PortalPage | null;
 };
 
 export type Principal = OrganisationPrincipal | GroupPrincipal;

@@ -1,21 +1,17 @@
 // An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers
 // them.
-import { bodyBytesMaxOf, isIdempotent } from '../edge/admission.ts';
+import { bodyMaxOf, isIdempotent } from '../edge/admission.ts';
 import { FORM_MEDIA, JSON_MEDIA } from '../edge/body.ts';
 import type { Components, JsonSchema } from './components.ts';
 import { headersOf, type HeaderName, HINTS, NODE, OWNER } from './headers.ts';
 import { type ErrorCode, STATUS_OF } from '../edge/errors.ts';
-import { scopesOf } from '../edge/scopes.ts';
 import type { Access, Operation } from '../operation.ts';
+import type { Guarded } from '../policy.ts';
 import type { KeyScope } from '../../records/api-keys.ts';
 import { Error as ErrorBody } from '../wire/errors.ts';
 
 /** What a route says of itself. */
-export type Described = {
-  readonly operationId: string;
-  readonly access: Access;
-  readonly operation: Operation;
-};
+export type Described = Guarded & { readonly operationId: string };
 
 type Parameter = {
   name: string;
@@ -67,7 +63,7 @@ export function describe(
     ...(description !== undefined && { description }),
     tags: [tag],
     security: hasKey(access) ? [{ [access]: [] }] : [],
-    ...(access === 'organisation' && { 'x-scopes': scopesOf(operationId, method) }),
+    ...(access === 'organisation' && { 'x-scopes': operation.scopes }),
     parameters: parametersOf({ access, operation, method }, components),
     ...(Object.keys(content).length > 0 && {
       requestBody: { required: operation.bodyOptional !== true, content },
@@ -149,7 +145,9 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
   const schema = answers[status];
   // A bad or rate-limited token is answered with a page where a browser reads it.
   const isRead = mediaType === HTML || (access === 'portal' && mediaType === CSV);
-  const isPage = isRead && (status === 429 || (access === 'portal' && status === 401));
+  const isOfToken = status === 401 || (status === 403 && !isOfOnePage(operation));
+  const isOfPortal = access === 'portal' && isOfToken;
+  const isPage = isRead && (status === 429 || isOfPortal);
   // A form is answered with a page, a program that sends JSON with JSON.
   const isEither = access === 'portal' && hasBoth(operation) && ON_PAGE.has(status);
   const content: Content = {
@@ -159,7 +157,7 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
     ...(isPage && { [HTML]: { schema: { type: 'string' } } }),
     ...(!isPage && codes.length > 0 && { [JSON_MEDIA.type]: { schema: components.of(ErrorBody) } }),
   };
-  const bound = status === 413 ? ` (over ${bodyBytesMaxOf(operation)} bytes)` : '';
+  const bound = status === 413 ? ` (over ${bodyMaxOf(operation, access).bytes} bytes)` : '';
   const words = [
     ...codes.map((code) => `\`${code}\``),
     ...(schema === undefined ? [] : [wordsOf(status, schema === null ? null : mediaType)]),
@@ -173,10 +171,15 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
 }
 
 /** The statuses of a portal form's page, other than a redirect. */
-const ON_PAGE: ReadonlySet<number> = new Set([400, 401, 402, 404, 409, 429]);
+const ON_PAGE: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 409, 429]);
 
 function hasBoth({ body, form }: Operation): boolean {
   return body !== undefined && form !== undefined;
+}
+
+/** Whether a link may open its page of the portal alone. */
+function isOfOnePage(operation: Operation): boolean {
+  return 'page' in operation;
 }
 
 function wordsOf(status: number, mediaType: string | null): string {
@@ -223,6 +226,7 @@ function refusalsOf({ access, operation, method }: DocumentedRoute): Map<number,
     if (params !== undefined) codes.add('not_found');
   }
   if (access === 'portal') codes.add('unauthorized').add('rate_limited');
+  if (access === 'portal' && !isOfOnePage(operation)) codes.add('forbidden');
   if (form !== undefined) codes.add('forbidden');
   // An operation without query fields refuses any query.
   if (method !== 'GET') {

@@ -63,6 +63,9 @@ const CREATE = {
     '(`LIMIT_ALERTS_…`); beyond it 409 `conflict`. With its meter an alert is deleted. What products give as a boolean feature ' +
     'has no alerts: 400.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'alert' },
   body: AlertCreate,
   idempotent: true,
   answers: { 201: Alert },
@@ -73,6 +76,9 @@ const LIST = {
   operationId: 'listAlerts',
   summary: 'List alerts, newest first',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: Body({ ...PAGE, ...ALERT_FILTERS }),
   answers: { 200: ListOf(Alert) },
 } as const;
@@ -81,6 +87,9 @@ const READ = {
   operationId: 'getAlert',
   summary: 'Get an alert',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   answers: { 200: Alert },
   refusals: ['not_found'],
@@ -93,6 +102,9 @@ const OF_CUSTOMER = {
     'Its own, and those for each customer of the features that it was granted or has used. By feature, then in the order in which ' +
     'usage reaches them.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
   query: Body({ feature_key: ALERT_FILTERS.feature_key }),
   answers: { 200: CustomerAlerts },
@@ -104,6 +116,9 @@ const REMOVE = {
   summary: 'Delete an alert',
   description: 'Nothing is told of it any more: what has fired is not told as recovered.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'alert', before: READ },
   params,
   answers: { 204: null },
   refusals: ['not_found'],
@@ -197,8 +212,8 @@ function ofCustomerRoute({ edge, sql, ledger }: AlertRoutesDeps): Route {
   return edge.organisation(OF_CUSTOMER, async ({ principal, params: { id }, query }) => {
     const customer = await findByReference(ledger, principal, id);
     if (customer === null) return notFound('customer');
-    const balances = await ledger.balances(customer);
-    const fired = new Set(balances.flatMap(({ state }) => state.fired.map((one) => one.id)));
+    const balances = await ledger.allBalances(customer);
+    const fired = new Set(balances.flatMap((one) => one.fired));
     const alerts = await listAlertsOf(sql, principal, {
       customerId: customer.id,
       meterIds: balances.map(({ meter }) => meter.id),

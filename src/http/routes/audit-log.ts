@@ -35,6 +35,9 @@ const LIST = {
     '`before` and `after` have the fields that changed. Secrets are left out of them, and what is long. A row of both modes is in the list of each. Of the roles, owners and admins may read it.',
   ].join('\n\n'),
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: AuditLogQuery,
   answers: { 200: ListOf(AuditLogEntry) },
 } as const;
@@ -46,6 +49,9 @@ const DOWNLOAD = {
     'The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. An apostrophe stands before text that a spreadsheet would take for a formula. ' +
     "An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10 minutes. A download that is cut off fails: it does not look complete.",
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: AuditLogFilter,
   answers: { 200: Type.String() },
   mediaType: 'text/csv',

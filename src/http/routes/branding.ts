@@ -34,6 +34,18 @@ export type BrandingRoutesDeps = {
 
 const tag = 'Organization';
 
+const READ = {
+  operationId: 'getLogo',
+  summary: 'Get what the logo is',
+  description: 'In the mode of the key. 404 where there is none.',
+  tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
+  answers: { 200: Logo },
+  refusals: ['not_found'],
+} as const;
+
 const PUT = {
   operationId: 'putLogo',
   summary: 'Give the organization a logo',
@@ -41,17 +53,11 @@ const PUT = {
     'In the mode of the key, in place of the one before: it stands on the pages, invoices and mails for its customers. Mails that were sent ' +
     'show the one that they were sent with: the last ten are kept. What is not PNG, JPEG or WebP by its bytes is refused.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'logo', before: READ },
   body: LogoPut,
   answers: { 200: Logo },
-} as const;
-
-const READ = {
-  operationId: 'getLogo',
-  summary: 'Get what the logo is',
-  description: 'In the mode of the key. 404 where there is none.',
-  tag,
-  answers: { 200: Logo },
-  refusals: ['not_found'],
 } as const;
 
 const REMOVE = {
@@ -60,6 +66,9 @@ const REMOVE = {
   description:
     'In the mode of the key. Mails that were sent show a name in place of it, and of those before it.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'logo', before: READ },
   answers: { 204: null },
   refusals: ['not_found'],
 } as const;

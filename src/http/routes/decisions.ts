@@ -31,6 +31,9 @@ const LIST = {
     'was in force then. A check that was allowed leaves nothing; each no leaves a row within a second, for 30 days unless the operator says ' +
     'otherwise. Ids and keys are found while the key counts once. `balance_before`, `balance_after` and `grants` are of that instant; what is of now says so in its name.',
   tag: 'Metering',
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: DecisionQuery,
   answers: { 200: Decisions },
   refusals: ['not_found'],

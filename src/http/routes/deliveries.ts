@@ -20,6 +20,9 @@ const READ = {
   operationId: 'getDelivery',
   summary: 'Get a delivery, with all its attempts',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   answers: { 200: Delivery },
   refusals: ['not_found'],
@@ -31,6 +34,9 @@ const RETRY = {
   description:
     'In any state: one that was delivered is sent once more. Not while it is being sent, and not to an endpoint that is disabled or deleted.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'delivery', before: READ },
   params,
   idempotent: true,
   answers: { 200: Delivery },
@@ -63,7 +69,7 @@ function readDelivery({ edge, sql }: DeliveryRoutesDeps): Route {
 function retry({ edge, sql, clock }: DeliveryRoutesDeps): Route {
   return edge.organisation(RETRY, ({ principal, params: { id }, idempotencyKey: key }) => {
     const now = clock.now();
-    const operation = 'POST /deliveries/:id/retry';
+    const operation = 'POST /deliveries/{id}/retry';
     return once({ sql, principal, operation, key, body: { id }, now }, async (transaction) => {
       const retried = await retryDelivery(transaction, principal, { id, now });
       if (retried === 'not_found') return refusal('not_found', NOT_FOUND);

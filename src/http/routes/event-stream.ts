@@ -35,6 +35,9 @@ const STREAM = {
     "It ends when a node is stopped, when the key ends, and when the caller is too slow: connect again with the last `id`, after the time in `retry`. A comment comes every 15 s. Each node serves an organisation's mode 1,000 streams unless it is configured otherwise (409), and 5,000 in all (503).",
   ].join('\n\n'),
   tag: 'Events',
+  roles: [],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: EventStreamQuery,
   headers: {
     [LAST_EVENT_ID]:

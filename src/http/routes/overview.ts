@@ -35,6 +35,9 @@ const READ = {
   description:
     "Revenue, usage and denials by hour in the organization's time zone; subscriptions and webhooks as they stand. Each number is read by itself, at most a moment apart: revenue, subscriptions and failed payments may be a second old, the others include all that was acknowledged.",
   tag: 'Reports',
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: NoQuery,
   answers: { 200: Overview },
 } as const;

@@ -10,7 +10,8 @@ import {
 } from '../../records/webhook-endpoints.ts';
 import type { Principal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
-import type { Handler, Operation } from '../operation.ts';
+import type { Handler } from '../operation.ts';
+import type { KeyedOperation } from '../policy.ts';
 import { answerList, PAGE } from '../list.ts';
 import {
   change,
@@ -29,14 +30,14 @@ import {
   toEndpointPatch,
 } from '../wire/webhooks.ts';
 
-type ById = Operation & { readonly params: typeof ENDPOINT_ID };
+type ById = KeyedOperation & { readonly params: typeof ENDPOINT_ID };
 
 /** The operations of one owner's endpoints, as its part of the document says them. */
 type EndpointOperations = {
-  readonly create: Operation & {
+  readonly create: KeyedOperation & {
     readonly body: typeof EndpointCreate | typeof PartnerEndpointCreate;
   };
-  readonly list: Operation & { readonly query: typeof ENDPOINT_PAGE };
+  readonly list: KeyedOperation & { readonly query: typeof ENDPOINT_PAGE };
   readonly read: ById;
   readonly change: ById & { readonly body: typeof EndpointChange | typeof PartnerEndpointChange };
   readonly remove: ById;
@@ -57,11 +58,11 @@ export const ROTATE_DESCRIPTION =
 export type EndpointOwner = {
   readonly path: string;
   /** For this owner's key. */
-  route<const O extends Operation>(operation: O, handler: Handler<O, Principal>): Route;
+  route<const O extends KeyedOperation>(operation: O, handler: Handler<O, Principal>): Route;
   readonly operations: EndpointOperations;
   /** The types of events of an endpoint that names none. */
   readonly byDefault: Subscription;
-  readonly wire: (endpoint: EndpointRecord) => object;
+  readonly wire: (endpoint: EndpointRecord) => { readonly id: string };
 };
 
 export function ownedEndpointRoutes(deps: EndpointDeps, owner: EndpointOwner) {

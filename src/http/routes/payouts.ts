@@ -17,6 +17,9 @@ const LIST = {
   description:
     'What the processor has paid to the bank, and what each payout consists of. They are read each night, with the reconciliation.',
   tag: 'Reports',
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: PayoutQuery,
   answers: { 200: ListOf(Payout) },
 } as const;

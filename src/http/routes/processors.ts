@@ -17,6 +17,18 @@ export type ProcessorRoutesDeps = {
 
 const tag = 'Organization';
 
+const READ = {
+  operationId: 'getProcessor',
+  summary: 'Get the connected Stripe account',
+  description: 'In the mode of the API key. 404 where none is connected.',
+  tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
+  answers: { 200: ProcessorAccount },
+  refusals: ['not_found'],
+} as const;
+
 const PUT = {
   operationId: 'connectProcessor',
   summary: 'Connect a Stripe account, or replace its key',
@@ -25,18 +37,12 @@ const PUT = {
     'at Stripe first. Another key of the same account takes the place of the first without a gap. Another account takes what is new: ' +
     'refunds, disputes and renewals of what the one before took stay with that one. 503 where Stripe does not answer: nothing was changed.',
   tag,
+  roles: ['owner'],
+  scopes: ['all'],
+  audit: { object: 'processor', before: READ },
   body: ProcessorConnect,
   answers: { 200: ProcessorAccount },
   refusals: ['rate_limited'],
-} as const;
-
-const READ = {
-  operationId: 'getProcessor',
-  summary: 'Get the connected Stripe account',
-  description: 'In the mode of the API key. 404 where none is connected.',
-  tag,
-  answers: { 200: ProcessorAccount },
-  refusals: ['not_found'],
 } as const;
 
 const REMOVE = {
@@ -46,6 +52,9 @@ const REMOVE = {
     'In the mode of the API key: nothing new is paid there. Its key stays encrypted here, for refunds, disputes and renewals of what it took: ' +
     'revoke it at Stripe when there is nothing left of these.',
   tag,
+  roles: ['owner'],
+  scopes: ['all'],
+  audit: { object: 'processor', before: READ },
   answers: { 204: null },
   refusals: ['not_found'],
 } as const;

@@ -15,6 +15,9 @@ const READ = {
   summary: 'Get what is asked of members',
   description: 'The same in both modes.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: NoQuery,
   answers: { 200: Security },
 } as const;
@@ -25,6 +28,9 @@ const CHANGE = {
   description:
     'What is left out stays as it is. It holds from the next request of each member on. A key of test mode is refused.',
   tag,
+  roles: ['owner'],
+  scopes: ['all'],
+  audit: { object: 'security', before: READ, isOfBothModes: true },
   body: SecurityChange,
   answers: { 200: Security },
 } as const;

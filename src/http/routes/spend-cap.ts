@@ -11,6 +11,19 @@ type SpendCapDeps = { readonly edge: Edge; readonly ledger: Ledger };
 const tag = 'Customers';
 const params = { id: "The id of the customer, or the merchant's own (external_customer_id)." };
 
+const READ = {
+  operationId: 'getSpendCap',
+  summary: 'Get the spend cap of a customer',
+  description: 'With what was spent of it. 404 without one.',
+  tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
+  params,
+  answers: { 200: SpendCap },
+  refusals: ['not_found'],
+} as const;
+
 const PUT = {
   operationId: 'putSpendCap',
   summary: 'Set the spend cap of a customer',
@@ -21,18 +34,11 @@ const PUT = {
     'may go over the cap. A customer has one cap: another one, also in another currency, replaces it and arms `customer.spend_cap_reached` ' +
     'again. The same one again changes nothing.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'spend_cap', id: 'path', before: READ },
   params,
   body: SpendCapPut,
-  answers: { 200: SpendCap },
-  refusals: ['not_found'],
-} as const;
-
-const READ = {
-  operationId: 'getSpendCap',
-  summary: 'Get the spend cap of a customer',
-  description: 'With what was spent of it. 404 without one.',
-  tag,
-  params,
   answers: { 200: SpendCap },
   refusals: ['not_found'],
 } as const;
@@ -42,6 +48,9 @@ const REMOVE = {
   summary: 'Remove the spend cap of a customer',
   description: 'Also where there is none.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'spend_cap', id: 'path', before: READ },
   params,
   answers: { 204: null },
   refusals: ['not_found'],

@@ -35,6 +35,9 @@ const CHANGE = {
     'What the change would bill and do if it were made now, by the same decision. Nothing is written, nothing is charged. What the change would refuse is refused here, but that its payment fails.',
     'The lines are those of its invoice; a cheaper plan makes none where no usage is owed, and `credited` comes off the next invoices. `subscription` is what it would be then; where it `waits_for_payment`, after that payment. Until the change is made the remaining time goes on passing, and usage is added: ask again when it matters.',
   ].join('\n\n'),
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: 'nothing',
   body: SubscriptionChange,
 } as const;
 
@@ -45,8 +48,12 @@ const CANCEL = {
   description:
     'What it would bill at once and do, as the preview of a change: `immediate` bills the usage that is left. At the end of the period ' +
     'nothing is billed now: `/upcoming-invoice` has what is billed then.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: 'nothing',
   body: SubscriptionCancel,
   bodyOptional: true,
+  refusals: ['not_found'],
 } as const;
 
 const RESUME = {
@@ -55,6 +62,9 @@ const RESUME = {
   summary: 'Preview the resume of a subscription',
   description:
     'Whether it goes on in the paid period, or begins a new one with its payment, as the preview of a change.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: 'nothing',
 } as const;
 
 const END_TRIAL = {
@@ -62,6 +72,9 @@ const END_TRIAL = {
   operationId: 'previewTrialEnd',
   summary: 'Preview the end of a trial',
   description: 'What the first paid period would bill if it began now, as the preview of a change.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: 'nothing',
 } as const;
 
 export function subscriptionPreviewRoutes({ edge, subscriptions }: SubscriptionPreviewRoutesDeps) {

@@ -21,6 +21,9 @@ const READ = {
   description:
     'What time it is for what the organization has in test mode: the real time until it was moved. 404 with a live key.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   answers: { 200: TestClock },
   refusals: ['not_found'],
 } as const;
@@ -34,6 +37,9 @@ const MOVE = {
     'clock runs on. One call at a time; `409` while another one moves it. Keys, rate limits and deliveries stay on the real time. ' +
     'Whoever does not wait for the answer leaves it on its way: read it, and send the time that is wanted. 404 with a live key.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'test_clock', before: READ },
   body: TestClockMove,
   answers: { 200: TestClock },
   refusals: ['not_found', 'invalid_state'],

@@ -28,6 +28,9 @@ const TRACK = {
     'header replays it to the byte. The header, too, counts once for its customer: the same one with a call about another customer records that call, ' +
     'and beside an `idempotency_key` that key alone says whether the call is a repeated one. The metadata is part of what a key was used for, and 1 is not "1" there.',
   tag: 'Metering',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'customer', id: 'customer', isRoutine: true },
   body: TrackBody,
   idempotent: 'ledger',
   headers: ASKS_FOR_HINTS,

@@ -27,6 +27,9 @@ const LIST = {
   description:
     'What became of the deliveries of today and of the last seven days: of those that were made then, not of those that were sent then.',
   tag: 'Reports',
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: WebhookHealthQuery,
   answers: { 200: ListOf(WebhookHealth) },
 } as const;

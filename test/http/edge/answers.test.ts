@@ -52,7 +52,7 @@ function serve(
     authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
     admitPortal: () => Promise.reject(new Error('no route of a portal')),
     keyed: (_operation, handle) => handle,
-    audited: { of: (_operation, { act }) => ({ byKeys: act, byUsers: act }) },
+    audited: { of: (_guarded, act) => ({ byKeys: act, byUsers: act }) },
     clock: { ...clock, monotonic },
     timers,
     log: openLog('info', (line) => lines.push(line)),
@@ -62,6 +62,9 @@ function serve(
     operationId: 'o',
     summary: 's',
     tag: 'Operation',
+    roles: [],
+    scopes: ['all'],
+    audit: 'nothing',
     answers: { 200: null },
   } as const;
   const app = new Elysia()

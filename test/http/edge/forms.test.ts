@@ -22,6 +22,7 @@ const PORTAL = {
   mode: 'test',
   customerId: 'c',
   tokenId: 't',
+  page: null,
 } as const;
 
 const edge = createEdge({
@@ -29,7 +30,7 @@ const edge = createEdge({
   admitPortal: (_request, token) =>
     Promise.resolve(token === 'good' ? PORTAL : refuse('unauthorized', 'no')),
   keyed: (_operation, handler) => handler,
-  audited: { of: (_operation, { act }) => ({ byKeys: act, byUsers: act }) },
+  audited: { of: (_guarded, act) => ({ byKeys: act, byUsers: act }) },
   clock,
   timers,
   log: openLog('silent'),
@@ -49,14 +50,16 @@ const either = {
   body: JSON_BODY,
   params: { token: 't' },
   answers: { 200: Type.Unknown() },
+  audit: 'nothing',
 } as const;
+const guarded = { ...operation, roles: [], scopes: ['all'], audit: 'nothing' } as const;
 const app = new Elysia()
   .post('/form', ...edge.open(operation, ({ body }) => Response.json(body)))
   .post(
     '/portal/:token',
     ...edge.portal(either, ({ principal, body }) => Response.json({ principal, body })),
   )
-  .post('/guarded', ...edge.organisation(operation, ({ body }) => Response.json(body)));
+  .post('/guarded', ...edge.organisation(guarded, ({ body }) => Response.json(body)));
 
 let origin: string;
 beforeAll(() => {

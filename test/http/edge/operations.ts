@@ -2,14 +2,13 @@
 import { createApp, type AppDeps } from '../../../src/app.ts';
 import type { Described } from '../../../src/http/openapi/document.ts';
 import type { Edge } from '../../../src/http/edge/edge.ts';
-import type { Access, Operation } from '../../../src/http/operation.ts';
+import type { Operation } from '../../../src/http/operation.ts';
+import type { Guarded } from '../../../src/http/policy.ts';
 
-export type Listed = {
+export type Listed = Guarded & {
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  readonly access: Access;
-  readonly operation: Operation;
 };
 
 /** Every property and call returns the object itself: routes only store what they are given. */
@@ -58,14 +57,14 @@ export function listOperations(): Listed[] {
   return listRoutes().flatMap(({ method, path, hooks }) => {
     // The pages of the dashboard are no operations: they call these.
     if (hooks.detail === undefined) return [];
-    const { access, operation } = hooks.detail as unknown as Described;
-    return [{ name: `${method} ${path}`, method, path, access, operation }];
+    const described = hooks.detail as unknown as Described;
+    return [{ ...described, name: `${method} ${path}`, method, path }];
   });
 }
 
 /** The routes of the whole app. */
 export function listRoutes() {
-  const route = (access: Access) => (operation: Operation) => [
+  const route = (access: Guarded['access']) => (operation: Operation) => [
     () => Promise.resolve(new Response()),
     { detail: { operationId: operation.operationId, access, operation } },
   ];

@@ -50,6 +50,8 @@ export const HEARD_EVENTS = [
   'auto_topup.succeeded',
   'auto_topup.failed',
 ] as const;
+/** Types beyond the contract, and its costliest: an endpoint gets them where it names them. */
+export const NAMED_EVENTS = [...HEARD_EVENTS, 'payment.disputed'] as const;
 export type HeardEvent = (typeof HEARD_EVENTS)[number];
 
 /** Whether an endpoint of the tenant hears such events. */

@@ -4,7 +4,7 @@
 // Holds: a secret is stored encrypted, and only its ciphertext leaves this module. A deleted
 // endpoint keeps its row for the history of its deliveries, and is never found again.
 // src/records/delivery-reconciliation.ts puts its deliveries right after a change.
-import { HEARD_EVENTS } from '../../ledger/event.ts';
+import { NAMED_EVENTS } from '../../ledger/event.ts';
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
@@ -54,10 +54,10 @@ export type EndpointPatch = {
     | undefined;
 };
 
-const HEARD: readonly EventType[] = HEARD_EVENTS;
+const NAMED: readonly EventType[] = NAMED_EVENTS;
 
-/** What an organisation's endpoint hears by default: all but what is written on demand. */
-export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => !HEARD.includes(type));
+/** What an organisation's endpoint hears by default: all but what must be named. */
+export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => !NAMED.includes(type));
 
 /** What a group's endpoint hears by default: the refund lifecycle (contract). */
 export const PARTNER_DEFAULT_TYPES: Subscription = ['payment.refunded', 'payment.refund_failed'];

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { HEARD_EVENTS } from '../../../ledger/event.ts';
+import { NAMED_EVENTS } from '../../../ledger/event.ts';
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { PUBLIC_URL_LENGTH_MAX } from '../../platform/net/public-url.ts';
@@ -67,7 +67,7 @@ const SubscriptionList = (byDefault: string) =>
     }),
   );
 
-const EventTypes = SubscriptionList(`Omitted: every type but ${HEARD_EVENTS.join(', ')}.`);
+const EventTypes = SubscriptionList(`Omitted: every type but ${NAMED_EVENTS.join(', ')}.`);
 const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and payment.refund_failed.');
 
 const Description = Type.String({ maxLength: 500 });

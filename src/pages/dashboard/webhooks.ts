@@ -1,5 +1,5 @@
 // Webhook endpoints: the list with how each fares, one of them, and the forms about it.
-import { HEARD_EVENTS } from '../../../ledger/event.ts';
+import { NAMED_EVENTS } from '../../../ledger/event.ts';
 import type { Endpoint, RotatedSecret, WebhookCounts, WebhookHealth } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { shownOnce } from './once.ts';
@@ -149,7 +149,7 @@ function healthTable(health: WebhookHealth | undefined): Html | null {
   ${health.complete ? null : html`<p class="muted">Of very many deliveries only the newest are counted.</p>`}`;
 }
 
-const TYPES_HINT = `None ticked: all but ${HEARD_EVENTS.join(', ')}.`;
+const TYPES_HINT = `None ticked: all but ${NAMED_EVENTS.join(', ')}.`;
 
 function endpointFields(
   place: Place,

@@ -1,0 +1,3 @@
+-- Endpoints that were made without a list heard of disputes, too: that is for those who name them.
+UPDATE webhook_endpoints SET event_types = array_remove(event_types, 'payment.disputed')
+WHERE event_types = '{payment.succeeded,payment.failed,payment.errored,payment.refunded,payment.refund_failed,invoice.created,invoice.updated,subscription.created,subscription.updated,subscription.canceled,subscription.expired,subscription.trial_ended,customer.created,customer.updated,subscription.overdue_changed,subscription.blocked,tag.created,tag.deleted,custom_field.created,custom_field.deleted,organization.config_changed,entitlement.granted,entitlement.exhausted,payment.disputed}';

@@ -1,6 +1,7 @@
 // What a route takes and answers, said once: validation, the handler's types and the OpenAPI entry
 // come from it.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { BodyMax } from './edge/body.ts';
 import type { ErrorCode } from './edge/errors.ts';
 import type { Tag } from './openapi/tags.ts';
 
@@ -23,8 +24,8 @@ export type Operation = {
   readonly rawBody?: true;
   /** Whether the body may be left out. */
   readonly bodyOptional?: boolean;
-  /** At most `INGEST_BYTES_MAX`, from which the bound of a frame between nodes follows. */
-  readonly bodyBytesMax?: number;
+  /** Bytes: at most `INGEST_BYTES_MAX`, from which the bound of a frame between nodes follows. */
+  readonly bodyMax?: BodyMax;
   /** Strings, and integers that are parsed from strings. */
   readonly query?: TObject;
   /** The description of each header that it reads. */

@@ -4,7 +4,7 @@
 // browser says of the name and the type of a file is not looked at.
 // Why what is too large is let pass: a browser whose connection is closed while it still sends shows
 // an error of its own, and no answer.
-import { FORM_BYTES_MAX, FORM_MEDIA, takeBody } from '../edge/body.ts';
+import { FORM_BYTES_MAX, FORM_MEDIA, piecesOf, takeBody } from '../edge/body.ts';
 import type { FileField } from './page.ts';
 
 export type Sent = {
@@ -57,17 +57,13 @@ async function takeFile(
 }
 
 /** null where there is more. */
-async function readAtMost(
-  { headers, body }: Request,
-  bytesMax: number,
-): Promise<Uint8Array | null> {
-  if (Number(headers.get('content-length')) > LET_PASS_MAX) return null;
+async function readAtMost(request: Request, bytesMax: number): Promise<Uint8Array | null> {
+  if (Number(request.headers.get('content-length')) > LET_PASS_MAX) return null;
   let kept: Uint8Array[] = [];
   let bytes = 0;
-  const chunks: AsyncIterable<Uint8Array> = body ?? new Blob([]).stream();
-  for await (const chunk of chunks) {
-    bytes += chunk.byteLength;
-    if (bytes <= bytesMax) kept.push(chunk);
+  for await (const piece of piecesOf(request)) {
+    bytes += piece.byteLength;
+    if (bytes <= bytesMax) kept.push(piece);
     else kept = [];
     if (bytes > LET_PASS_MAX) break;
   }

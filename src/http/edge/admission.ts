@@ -1,13 +1,15 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import type { PortalPrincipal, Principal } from './auth.ts';
 import {
-  BODY_BYTES_MAX,
+  BODY_MAX,
+  type BodyMax,
   FORM_BYTES_MAX,
   FORM_MEDIA,
   isBroken,
   isForm,
   JSON_MEDIA,
   type Media,
+  OPEN_BODY_MAX,
 } from './body.ts';
 import { refuseInvalid } from './errors.ts';
 import { Malformed, parseJson } from './json.ts';
@@ -37,7 +39,7 @@ const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
 /** What one operation accepts: its schemas, compiled once. */
 export class Admission {
   readonly media: readonly Media[];
-  readonly bodyBytesMax: number;
+  readonly bodyMax: BodyMax;
   readonly #form: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #body: Taken | null;
   readonly #hasCurrency: boolean;
@@ -52,7 +54,7 @@ export class Admission {
       ...(body === undefined && form !== undefined ? [] : [JSON_MEDIA]),
       ...(form === undefined ? [] : [FORM_MEDIA]),
     ];
-    this.bodyBytesMax = bodyBytesMaxOf(operation);
+    this.bodyMax = bodyMaxOf(operation, access);
     this.#form = form === undefined ? null : { schema: form, check: validator(form) };
     this.#body = body === undefined ? null : { schema: body, check: validator(body) };
     this.#hasCurrency = body !== undefined && hasCurrency(body);
@@ -112,7 +114,7 @@ export class Admission {
     if (isBroken(request, text)) {
       return refuseInvalid([{ path: [], message: 'is not valid UTF-8' }]);
     }
-    const value = parseJson(text);
+    const value = parseJson(text, this.bodyMax.values);
     if (value instanceof Malformed) {
       return refuseInvalid([{ path: [], message: value.message }]);
     }
@@ -151,6 +153,8 @@ export function isIdempotent(
   return method === 'POST' && access !== 'open' && !isForPages && idempotent !== false;
 }
 
-export function bodyBytesMaxOf({ bodyBytesMax, form }: Operation): number {
-  return bodyBytesMax ?? (form === undefined ? BODY_BYTES_MAX : FORM_BYTES_MAX);
+export function bodyMaxOf({ bodyMax, form }: Operation, access: Access): BodyMax {
+  if (bodyMax !== undefined) return bodyMax;
+  const usual = access === 'organisation' || access === 'group' ? BODY_MAX : OPEN_BODY_MAX;
+  return form === undefined ? usual : { ...usual, bytes: FORM_BYTES_MAX };
 }

@@ -7,6 +7,7 @@
 import type { TSchema } from '@sinclair/typebox';
 
 const ASKED_FOR = Symbol('asked for');
+const LEFT_OUT = Symbol('left out');
 
 /** A field that refuses null: without the field, the operation would do more. */
 export const AskedFor = <T extends TSchema>(schema: T): T => ({ ...schema, [ASKED_FOR]: true });
@@ -25,17 +26,25 @@ export function withoutNulls(schema: TSchema, value: unknown): unknown {
   const fields = fieldsOf(schema);
   if (fields === null || typeof value !== 'object' || value === null) return value;
   const required = (objectOf(schema)?.['required'] ?? []) as string[];
-  const entries = Object.entries(value).flatMap(([name, item]: [string, unknown]) => {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) return [[name, item] as const];
-    if (item !== null) return [[name, withoutNulls(field, item)] as const];
-    const isMeant = required.includes(name) || ASKED_FOR in field || takesNull(field);
-    return isMeant ? [[name, item] as const] : [];
-  });
-  const before = Object.values(value);
-  const isSame =
-    entries.length === before.length && entries.every(([, item], at) => item === before[at]);
-  return isSame ? value : Object.fromEntries(entries);
+  const given = value as Readonly<Record<string, unknown>>;
+  const changed = new Map<string, unknown>();
+  // By the fields of the schema: a hostile object has many more.
+  for (const [name, field] of Object.entries(fields)) {
+    if (!Object.hasOwn(given, name)) continue;
+    const item = given[name];
+    if (item !== null) {
+      const cleaned = withoutNulls(field, item);
+      if (cleaned !== item) changed.set(name, cleaned);
+    } else if (!required.includes(name) && !(ASKED_FOR in field) && !takesNull(field)) {
+      changed.set(name, LEFT_OUT);
+    }
+  }
+  if (changed.size === 0) return value;
+  return Object.fromEntries(
+    Object.entries(given)
+      .map(([name, item]) => [name, changed.has(name) ? changed.get(name) : item] as const)
+      .filter(([, item]) => item !== LEFT_OUT),
+  );
 }
 
 /** Whether the schema has a currency anywhere. */

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import { must } from '../../../ledger/kernel/assert.ts';
-import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
-import { breathe, type Timers } from '../../../ledger/ports.ts';
+import { BATCH_BODY_MAX } from '../edge/body.ts';
 import type { CallOutcome, EventRefusal } from '../../../ledger/outcome.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
@@ -28,8 +27,11 @@ const INGEST = {
     'recorded, whatever is wrong with the rest: `rejected` lists each other event with at most 5 issues, and the others keep their `index`. Sent ' +
     'again, with keys, it records nothing twice, and what is still wrong is listed again. What is wrong with the call itself is 400 or 413 as ever.',
   tag: 'Metering',
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'usage', isRoutine: true },
   body: IngestBody,
-  bodyBytesMax: INGEST_BYTES_MAX,
+  bodyMax: BATCH_BODY_MAX,
   idempotent: 'ledger',
   answers: { 200: IngestResult },
   refusals: ['conflict'],
@@ -62,13 +64,11 @@ type Call = {
   readonly now: number;
 };
 
-type IngestDeps = MeteringDeps & { readonly timers: Timers };
-
-export function ingestRoutes(deps: IngestDeps) {
+export function ingestRoutes(deps: MeteringDeps) {
   return new Elysia().post('/events/ingest', ...ingestRoute(deps));
 }
 
-function ingestRoute(deps: IngestDeps): Route {
+function ingestRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
     const isPartial = body.partial === true;
     const rejected: Rejected[] = [];
@@ -107,13 +107,13 @@ const allOf = ({ events }: { readonly events: readonly unknown[] }): ParsedEvent
 
 /** The events of a partial call that are well formed. */
 async function sift(
-  { timers }: IngestDeps,
+  { edge }: MeteringDeps,
   events: readonly unknown[],
   rejected: Rejected[],
 ): Promise<ParsedEvent[]> {
   const given: ParsedEvent[] = [];
   for (const [index, event] of events.entries()) {
-    if (index % STEP_EVENTS === STEP_EVENTS - 1) await breathe(timers);
+    if (index % STEP_EVENTS === STEP_EVENTS - 1) await edge.turns.next();
     const fitting = EVENT.Check(event) ? event : withoutNulls(IngestEvent, event);
     if (EVENT.Check(fitting)) given.push({ index, event: fitting });
     else rejected.push({ index, issues: issuesOf(EVENT, fitting, EVENT_ISSUES_MAX) });
@@ -128,7 +128,7 @@ const inCall = ({ index, issues }: Rejected): Issue[] =>
   issues.map(({ path, message }) => ({ path: ['events', String(index), ...path], message }));
 
 /** The ledger's refusal as an issue of the event. */
-function issueOf({ settings }: IngestDeps, why: EventRefusal): Issue {
+function issueOf({ settings }: MeteringDeps, why: EventRefusal): Issue {
   switch (why) {
     case 'out_of_range':
       return { path: ['value'], message: 'would take the total out of range' };
@@ -149,7 +149,7 @@ function issueOf({ settings }: IngestDeps, why: EventRefusal): Issue {
 
 /** The items of all events. */
 async function itemsOfAll(
-  deps: IngestDeps,
+  deps: MeteringDeps,
   given: readonly ParsedEvent[],
   about: {
     readonly call: Call;
@@ -164,7 +164,7 @@ async function itemsOfAll(
   const items: Item[] = [];
   const placed: Placed[] = [];
   for (const [place, { index, event }] of given.entries()) {
-    if (place % STEP_EVENTS === STEP_EVENTS - 1) await breathe(deps.timers);
+    if (place % STEP_EVENTS === STEP_EVENTS - 1) await deps.edge.turns.next();
     const named = must(subjects[place], 'what each event is about');
     const firstItem = items.length;
     const issue = isIssue(named)

@@ -1,8 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { must } from '../../../ledger/kernel/assert.ts';
-import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
+import { BATCH_BODY_MAX } from '../edge/body.ts';
 import type { EachOutcome, UsageRequest } from '../../../ledger/outcome.ts';
-import { breathe, type Timers } from '../../../ledger/ports.ts';
 import { allOf } from '../and-then.ts';
 import type { Route } from '../edge/edge.ts';
 import { type ItemRefusal, refuseInvalidItem, refuseItem } from '../edge/errors.ts';
@@ -39,8 +38,11 @@ const BATCH = {
     'stood already. An item that cannot be recorded now is `service_unavailable`, and the others stand: send the same call again. Where that ' +
     'is so of all, the call is 503.',
   tag: 'Metering',
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'usage', isRoutine: true },
   body: TrackBatchBody,
-  bodyBytesMax: INGEST_BYTES_MAX,
+  bodyMax: BATCH_BODY_MAX,
   idempotent: true,
   headers: ASKS_FOR_HINTS,
   answers: { 200: TrackBatchResult },
@@ -54,7 +56,6 @@ const TRACK = itemOf(TrackBody);
 export type TrackBatchDeps = MeteringDeps & {
   readonly sql: Sql;
   readonly keyLocks: KeyLocks;
-  readonly timers: Timers;
 };
 
 type Batch = Asker & {
@@ -84,7 +85,7 @@ export function trackBatchRoute(deps: TrackBatchDeps): Route {
     const respondOnce = (key: string) => {
       const now = orgClock.now(principal);
       const operation = 'POST /track/batch';
-      const attempt = { sql, keyLocks, principal, operation, key, body, isInParts: true, now };
+      const attempt = { sql, keyLocks, principal, operation, key, body, begin: () => '', now };
       return onceRepeatable(attempt, async () => {
         const results = await resultsOf(deps, batch);
         // What was away is recorded when the call is sent again.
@@ -125,7 +126,7 @@ async function askedOf(
 ): Promise<readonly (Asked | ItemRefusal)[]> {
   const asked: (Asked | ItemRefusal)[] = [];
   for (const [index, track] of tracks.entries()) {
-    if (index % STEP_ITEMS === STEP_ITEMS - 1) await breathe(deps.timers);
+    if (index % STEP_ITEMS === STEP_ITEMS - 1) await deps.edge.turns.next();
     const body = TRACK.fit(track);
     if (body === null) {
       asked.push(TRACK.refuse(track));
@@ -148,7 +149,7 @@ async function itemsOf(
   const named = subjects instanceof Promise ? await subjects : subjects;
   const items: (Item | ItemRefusal)[] = [];
   for (const [index, one] of asked.entries()) {
-    if (index % STEP_ITEMS === STEP_ITEMS - 1) await breathe(deps.timers);
+    if (index % STEP_ITEMS === STEP_ITEMS - 1) await deps.edge.turns.next();
     const subject = must(named[index], 'what each item is about');
     if (!isAccepted(one)) items.push(one);
     else if ('error' in subject) items.push(subject);

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test';
-import { Malformed, parseJson } from '../../../src/http/edge/json.ts';
+import { Malformed, MEMBERS_MAX, parseJson } from '../../../src/http/edge/json.ts';
 
 const told = (text: string): unknown => {
-  const value = parseJson(text);
+  const value = parseJson(text, 65_536);
   return value instanceof Malformed ? `refused: ${value.message}` : value;
 };
+
+const objectOf = (members: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: members }, (_, n) => [`m${n}`, 1])));
 
 // prettier-ignore
 const REFUSED: [string, string, string][] = [
@@ -30,6 +33,9 @@ const REFUSED: [string, string, string][] = [
   ['33 levels',                         '['.repeat(33) + ']'.repeat(33),         'deep'],
   ['a million levels',                  '['.repeat(1_000_000),                   'deep'],
   ['65,537 values',                     `[${'0,'.repeat(65_536)}0]`,             '65536 values'],
+  ['an object of too many members',     objectOf(MEMBERS_MAX + 1),               '256 members'],
+  ['one further in',                    `{"a":[1,${objectOf(MEMBERS_MAX + 1)}]}`, '256 members'],
+  ['one with an object inside',         `${objectOf(MEMBERS_MAX).slice(0, -1)},"o":{}}`, '256 members'],
   ['as many objects',                   `[${'{},'.repeat(40_000)}0]`,            '65536 values'],
 ];
 
@@ -54,6 +60,7 @@ const ACCEPTED: [string, string][] = [
   ['other escapes',                      '{"a":"\\u0001\\n\\u00e9"}'],
   ['32 levels',                          '['.repeat(32) + ']'.repeat(32)],
   ['65,536 values',                      `[${'0,'.repeat(65_535)}0]`],
+  ['objects of as many members as may be', `[${objectOf(MEMBERS_MAX)},{"a":${objectOf(MEMBERS_MAX)}}]`],
   ['white space',                        ' { "a" :\n[ 1 , 2 ] } '],
 ];
 

@@ -20,6 +20,7 @@ const STATUS_START = /^HTTP\/1\.[01] [1-9]\d\d(?: |\r|$)/;
 const STATUS_START_LENGTH = 13;
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 const HEADERS_END = '\r\n\r\n';
+const NO_BYTES = Buffer.alloc(0);
 
 export type HttpReply = {
   readonly kind: 'answered';
@@ -41,8 +42,9 @@ type Headers = {
 };
 
 export class Answer {
-  /** Bytes of headers that have not ended. */
-  #unread: Buffer | null = null;
+  /** Begins with the bytes of headers that have not ended, as many as `#heldBytes`. */
+  #held: Buffer = NO_BYTES;
+  #heldBytes = 0;
   #announced = 0;
   #headers: Headers | null = null;
   #chunked: ChunkedBody | null = null;
@@ -61,29 +63,48 @@ export class Answer {
   /** The next bytes of the connection. Nothing may follow anything but `more`. */
   read(bytes: Buffer): Reading {
     if (this.#headers !== null) return this.#readBody(this.#headers, bytes);
-    let rest = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
+    // What was held has no end of headers, but it may have the beginning of one.
+    let from = Math.max(0, this.#heldBytes - HEADERS_END.length);
+    let rest = this.#heldBytes === 0 ? bytes : this.#hold(bytes);
     for (;;) {
-      const end = rest.indexOf(HEADERS_END);
+      const end = rest.indexOf(HEADERS_END, from);
       if (end > HEADERS_BYTES_MAX || (end < 0 && rest.length > HEADERS_BYTES_MAX)) {
         return mayBegin(rest) ? 'too_large_headers' : 'protocol';
       }
       if (end < 0) {
-        this.#unread = rest;
+        if (rest.length !== this.#heldBytes) {
+          this.#heldBytes = 0;
+          this.#hold(rest);
+        }
         return mayBegin(rest) ? 'more' : 'protocol';
       }
       const headers = headersOf(rest.toString('latin1', 0, end));
       if (headers === null) return 'protocol';
       rest = rest.subarray(end + HEADERS_END.length);
+      from = 0;
       if (headers.statusCode === 101) return 'switched';
       if (headers.statusCode >= 200) {
         this.#headers = headers;
-        this.#unread = null;
+        this.#held = NO_BYTES;
         if (headers.framing === 'chunked') this.#chunked = new ChunkedBody();
         return this.#readBody(headers, rest);
       }
       this.#announced += 1;
       if (this.#announced > ANNOUNCEMENTS_MAX) return 'protocol';
     }
+  }
+
+  /** All that is held then. It grows by doubling: each byte may come alone. */
+  #hold(bytes: Buffer): Buffer {
+    const size = this.#heldBytes + bytes.length;
+    if (size > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(size, 2 * this.#held.length));
+      this.#held.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    bytes.copy(this.#held, this.#heldBytes);
+    this.#heldBytes = size;
+    return this.#held.subarray(0, size);
   }
 
   #readBody({ framing, keepsAlive }: Headers, bytes: Buffer): Reading {

@@ -22,6 +22,11 @@ export function countTakes(registry: Registry, limiter: RateLimiter): RateLimite
           (taken.allowed ? allowed : refused)?.inc();
           return taken;
         },
+        async spent(key) {
+          const taken = await limit.spent(key);
+          if (taken !== null) refused?.inc();
+          return taken;
+        },
       };
     },
   };

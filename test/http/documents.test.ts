@@ -15,7 +15,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** All routes but the pages of the dashboard, which are no operations. */
-const documented = () => server.app.routes.filter(({ path }) => !path.startsWith('/dashboard'));
+// `/` leads a browser to the dashboard.
+const documented = () =>
+  server.app.routes.filter(({ path }) => path !== '/' && !path.startsWith('/dashboard'));
 
 test('/health says that the service is up, /ready whether it can serve', async () => {
   expect(await server.call('GET', '/health', { key: null })).toMatchObject({
@@ -97,4 +99,15 @@ test('the documentation page needs no script and nothing from elsewhere', async 
   for (const { method, path } of documented()) {
     expect(text).toContain(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   }
+});
+
+test.each(['/openapi.json', '/docs'])('who has %s already gets its tag alone', async (path) => {
+  const { headers } = await server.call('GET', path, { key: null });
+  const etag = headers.get('etag')!;
+  expect(etag).toMatch(/^"[\w-]{43}"$/);
+  const has = (tag: string) =>
+    server.call('GET', path, { key: null, headers: { 'if-none-match': tag } });
+  const kept = await has(etag);
+  expect([kept.status, kept.text, kept.headers.get('etag')]).toEqual([304, '', etag]);
+  expect((await has('"another"')).status).toBe(200);
 });

@@ -49,6 +49,16 @@ test('a rate limit allows as many as it says, and tells when there is more', asy
   }
 });
 
+test('a rate limit that is asked whether it is spent takes nothing', async () => {
+  const limit = openRateLimiter(redis).limit(ids.next(), 1);
+  expect(await limit.spent('a')).toBe(null);
+  expect((await limit.take('a')).allowed).toBe(true);
+  const spent = await limit.spent('a');
+  expect([spent?.allowed, spent?.limit, spent?.remaining]).toEqual([false, 1, 0]);
+  expect(spent?.resetMs).toBeGreaterThan(50_000);
+  expect(await limit.spent('b')).toBe(null);
+});
+
 test('a rate limit counts for each key and each name', async () => {
   const limiter = openRateLimiter(redis);
   const [one, two] = [limiter.limit(ids.next(), 1), limiter.limit(ids.next(), 1)];
@@ -90,6 +100,8 @@ test('without a Redis the process counts a rate limit by itself', async () => {
     const limit = openRateLimiter(client).limit(ids.next(), 2);
     const taken = await Promise.all(Array.from({ length: 50 }, () => limit.take('a')));
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(2);
+    expect((await limit.spent('a'))?.allowed).toBe(false);
+    expect(await limit.spent('b')).toBe(null);
   } finally {
     client.disconnect();
   }

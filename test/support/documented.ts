@@ -29,6 +29,7 @@ const UNLISTED = new Set([
   'content-security-policy',
   'content-type',
   'date',
+  'etag',
   'keep-alive',
   'referrer-policy',
   'refresh',

@@ -1,5 +1,6 @@
 // Responses where no route matches: 404, 405 with Allow, OPTIONS, and HEAD where there is a GET.
 import { Elysia } from 'elysia';
+import { andThen } from '../and-then.ts';
 import type { Edge } from './edge.ts';
 import { refuse } from './errors.ts';
 import { urlOf } from './url.ts';
@@ -21,7 +22,7 @@ export function createFallback(options: {
     ),
   }));
 
-  return (request) => {
+  function answer(request: Request): Response | Promise<Response> {
     const path = urlOf(request).pathname;
     const methods = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (methods.length === 0) {
@@ -35,15 +36,20 @@ export function createFallback(options: {
       return headOf(request, options.handle);
     const refusal = refuse('method_not_allowed', `allowed here: ${allow}`, { headers: { allow } });
     return options.edge.finish(request, refusal);
-  };
+  }
+
+  return (request) => andThen(options.edge.enter(), () => answer(request));
 }
 
 async function headOf(
   request: Request,
   handle: (request: Request) => Promise<Response>,
 ): Promise<Response> {
+  const asked = new Headers(request.headers);
+  // It only looks: what a visit would do is not done.
+  asked.delete('sec-fetch-mode');
   const { status, headers } = await handle(
-    new Request(request.url, { method: 'GET', headers: request.headers }),
+    new Request(request.url, { method: 'GET', headers: asked }),
   );
   return new Response(null, { status, headers });
 }

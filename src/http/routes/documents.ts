@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { docsPage } from '../openapi/docs-page.ts';
-import type { Page } from '../../pages/layout.ts';
 import type { Edge } from '../edge/edge.ts';
 import { type Addresses, type OpenApi, openApiOf, type RouteList } from '../openapi/openapi.ts';
+import { FixedText } from '../etag.ts';
 import { sendPage } from '../page.ts';
 
 export type DocumentRoutesDeps = {
@@ -19,13 +19,14 @@ const READ = {
   operationId: 'readDocumentation',
   summary: 'This document, to read',
   tag,
-  answers: { 200: Type.String() },
+  answers: { 200: Type.String(), 304: null },
   mediaType: 'text/html',
 } as const;
 
 export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps) {
   let document: OpenApi | undefined;
-  let page: Page | undefined;
+  let text: FixedText | undefined;
+  let page: FixedText | undefined;
   const open = (): OpenApi => (document ??= openApiOf(routes(), settings));
   return new Elysia()
     .get(
@@ -35,16 +36,33 @@ export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps) {
           operationId: 'getOpenApi',
           summary: 'This document',
           tag,
-          answers: { 200: Type.Object({}, { additionalProperties: Type.Unknown() }) },
+          answers: { 200: Type.Object({}, { additionalProperties: Type.Unknown() }), 304: null },
         },
-        () => Response.json(open()),
+        ({ request }) => {
+          text ??= textOf(open());
+          return text.answer(request);
+        },
       ),
     )
     .get(
       '/docs',
-      ...edge.open(READ, () => {
-        page ??= docsPage(open());
-        return sendPage(page);
+      ...edge.open(READ, ({ request }) => {
+        page ??= pageOf(open());
+        return page.answer(request);
       }),
     );
+}
+
+/** A caller keeps it, and asks each time whether it is still the same. */
+const KEPT = { 'cache-control': 'no-cache' };
+
+const textOf = (document: OpenApi): FixedText =>
+  new FixedText(JSON.stringify(document), {
+    'content-type': 'application/json;charset=utf-8',
+    ...KEPT,
+  });
+
+function pageOf(document: OpenApi): FixedText {
+  const page = docsPage(document);
+  return new FixedText(page.text, { ...Object.fromEntries(sendPage(page).headers), ...KEPT });
 }

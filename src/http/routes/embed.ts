@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { EMBED_SCRIPT } from '../../pages/embed/parent.ts';
 import type { Edge } from '../edge/edge.ts';
-import { hasAlready } from '../etag.ts';
+import { FixedText } from '../etag.ts';
 
 const SCRIPT = {
   operationId: 'getEmbedScript',
@@ -19,23 +18,14 @@ const SCRIPT = {
   mediaType: 'text/javascript',
 } as const;
 
-const ETAG = `"${createHash('sha256').update(EMBED_SCRIPT).digest('base64url')}"`;
-const HEADERS = {
+const TEXT = new FixedText(EMBED_SCRIPT, {
   'content-type': 'text/javascript; charset=utf-8',
   // A release reaches merchants' pages within the hour.
   'cache-control': 'public, max-age=3600',
-  etag: ETAG,
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'cross-origin',
-};
+});
 
 export function embedRoutes({ edge }: { readonly edge: Edge }) {
-  return new Elysia().get(
-    '/embed.js',
-    ...edge.open(SCRIPT, ({ request }) =>
-      hasAlready(request, ETAG)
-        ? new Response(null, { status: 304, headers: HEADERS })
-        : new Response(EMBED_SCRIPT, { headers: HEADERS }),
-    ),
-  );
+  return new Elysia().get('/embed.js', ...edge.open(SCRIPT, ({ request }) => TEXT.answer(request)));
 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import type { Settings } from '../../config.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import type { ProcessorWebhooks } from '../../processors/incoming.ts';
+import type { BodyMax } from '../edge/body.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import { refuseRate } from '../edge/rate-limit.ts';
@@ -19,7 +20,10 @@ export type ProcessorWebhookRoutesDeps = {
 const SIGNATURE = 'Stripe-Signature';
 
 /** Some twenty times an event with all the metadata that Stripe allows. */
-const WEBHOOK_BYTES_MAX = 512 * 1024;
+const WEBHOOK_MAX: BodyMax = { bytes: 512 * 1024, values: 0 };
+
+/** Stripe has some twelve addresses. */
+const SENDERS_MAX = 50_000;
 
 const TAKE = {
   operationId: 'takeStripeWebhook',
@@ -36,7 +40,7 @@ const TAKE = {
   headers: { [SIGNATURE]: 'What Stripe signs the body with.' },
   body: ProcessorWebhook,
   rawBody: true,
-  bodyBytesMax: WEBHOOK_BYTES_MAX,
+  bodyMax: WEBHOOK_MAX,
   answers: { 200: ProcessorWebhookTaken },
   refusals: ['rate_limited'],
 } as const;
@@ -48,18 +52,45 @@ export function processorWebhookRoutes(deps: ProcessorWebhookRoutesDeps) {
 function takeWebhook(deps: ProcessorWebhookRoutesDeps): Route {
   const { edge, settings, limiter, processorWebhooks, addressOf } = deps;
   const strangers = limiter.limit('unsigned-webhooks', settings.limits.unsignedWebhooks);
+  const senders = new Senders();
   return edge.open(TAKE, async ({ params, body, request }) => {
+    const address = addressOf(request);
+    const sender = `${address} ${params.organization_id} ${params.mode}`;
+    // Before it is looked up and hashed.
+    const spent = senders.has(sender) ? null : await strangers.spent(address);
+    if (spent !== null) return refuseRate(spent);
     const isSigned = await processorWebhooks.take({
       organisationId: params.organization_id,
       mode: params.mode,
       body,
       signature: request.headers.get(SIGNATURE),
     });
-    // What is signed always passes: Stripe sends for all merchants from the same addresses, also for
-    // one whose secret is wrong.
-    if (isSigned) return Response.json({ received: true });
-    const taken = await strangers.take(addressOf(request));
+    if (isSigned) {
+      senders.add(sender);
+      return Response.json({ received: true });
+    }
+    const taken = await strangers.take(address);
     if (!taken.allowed) return refuseRate(taken);
     return refuseInvalid([{ path: [SIGNATURE], message: 'is missing, wrong or too old' }]);
   });
+}
+
+/**
+ * The addresses that have sent a signed webhook, each with its merchant. They are never refused
+ * unread: Stripe sends for all merchants from the same addresses, also for one whose secret is wrong.
+ */
+class Senders {
+  readonly #known = new Set<string>();
+
+  has(sender: string): boolean {
+    return this.#known.has(sender);
+  }
+
+  /** The one that has sent nothing for the longest is forgotten. */
+  add(sender: string): void {
+    this.#known.delete(sender);
+    this.#known.add(sender);
+    const [oldest] = this.#known;
+    if (oldest !== undefined && this.#known.size > SENDERS_MAX) this.#known.delete(oldest);
+  }
 }

@@ -21,6 +21,8 @@ export type Taken = {
 export type RateLimit = {
   /** Takes one from the minute's limit of `key`. */
   take(key: string): Promise<Taken>;
+  /** What a take would answer where nothing is left of the limit; null while some is. Takes nothing. */
+  spent(key: string): Promise<Taken | null>;
 };
 
 export type RateLimiter = {
@@ -29,7 +31,10 @@ export type RateLimiter = {
 };
 
 const ANY_NUMBER: Taken = { allowed: true, limit: Infinity, remaining: Infinity, resetMs: 0 };
-const UNLIMITED: RateLimit = { take: () => Promise.resolve(ANY_NUMBER) };
+const UNLIMITED: RateLimit = {
+  take: () => Promise.resolve(ANY_NUMBER),
+  spent: () => Promise.resolve(null),
+};
 
 export function openRateLimiter(redis: RedisConnection): RateLimiter {
   return {
@@ -59,6 +64,10 @@ function windows(redis: RedisConnection, name: string, perMinute: number): RateL
         if (refused instanceof RateLimiterRes) return takenOf(false, refused);
         throw refused;
       }
+    },
+    async spent(key) {
+      const result = await limiter.get(key);
+      return result === null || result.remainingPoints > 0 ? null : takenOf(false, result);
     },
   };
 }

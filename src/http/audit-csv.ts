@@ -10,7 +10,8 @@ import { csvRow, csvText } from './csv.ts';
 import type { OrganisationPrincipal } from './edge/auth.ts';
 import type { FairSql } from './edge/fair-sql.ts';
 
-const ROWS_A_PAGE = 200;
+/** A row may have 128 KiB. */
+const ROWS_A_PAGE = 5;
 
 const COLUMNS = [
   'id',

@@ -3,15 +3,24 @@
 //
 // Holds: no page costs more than the first. `after` continues from a row; an offset, whose rows the
 // database has to count, is bounded. The row of another tenant is unknown, like one that does not
-// exist.
+// exist. A page ends before `limit` rows where the next one would take the answer past its bytes; rows
+// are read in portions, so that hardly more is read than is answered.
 import { Type } from '@sinclair/typebox';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { findCustomerByExternalId } from '../records/customers.ts';
-import { findPlace, type ListName, type Page, type Whose } from '../records/page.ts';
+import {
+  type Cursor,
+  findPlace,
+  type ListName,
+  type Page,
+  placeBehind,
+  type Whose,
+} from '../records/page.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Principal } from './edge/auth.ts';
 import { refuseInvalid } from './edge/errors.ts';
 import type { FairSql } from './edge/fair-sql.ts';
+import { PageText } from './page-text.ts';
 import { Uuid } from './wire/values.ts';
 
 const OFFSET_MAX = 10_000;
@@ -24,6 +33,8 @@ export const PAGE = {
       maximum: 200,
       default: 50,
       error: 'must be a whole number from 1 to 200',
+      description:
+        'Rows of a page. It has fewer where the next one would take the answer past 1 MiB: `has_more` is true, and `limit` in the answer says how many it has.',
     }),
   ),
   offset: Type.Optional(
@@ -47,16 +58,20 @@ type PageQuery = {
   readonly after?: string;
 };
 
-/** `rows` returns one row more than the page holds, where there is one. */
+type Listed<T> = {
+  /** Rows that are read first: they say how many more are read at once. Few where one may be large. */
+  readonly portion?: number;
+  readonly name: ListName;
+  readonly whose: Whose;
+  /** One row more than the page holds, where there is one. */
+  readonly rows: (sql: Sql, page: Page) => Promise<readonly T[]>;
+  readonly show: (row: T) => { readonly id: string };
+};
+
 export async function answerList<T>(
   lists: FairSql,
   { principal, query }: { readonly principal: Principal; readonly query: PageQuery },
-  list: {
-    readonly name: ListName;
-    readonly whose: Whose;
-    readonly rows: (sql: Sql, page: Page) => Promise<readonly T[]>;
-    readonly show: (row: T) => unknown;
-  },
+  list: Listed<T>,
 ): Promise<Response> {
   const { limit = 50, offset = 0, after } = query;
   if (after !== undefined && query.offset !== undefined) {
@@ -67,10 +82,57 @@ export async function answerList<T>(
     if (place === null) {
       return refuseInvalid([{ path: ['after'], message: 'is not the id of a row of this list' }]);
     }
-    const rows = await list.rows(sql, { limit, offset, after: place });
-    const data = rows.slice(0, limit).map((row) => list.show(row));
-    return Response.json({ data, limit, offset, has_more: rows.length > limit });
+    const read = {
+      portion: list.portion,
+      rows: (page: Page) => list.rows(sql, page),
+      behind: (id: string) => placeBehind(sql, list, id),
+      show: list.show,
+    };
+    return answerRows(read, { limit, offset, after: place });
   });
+}
+
+type Read<T> = {
+  readonly portion?: number | undefined;
+  /** One row more than the page holds, where there is one. */
+  readonly rows: (page: Page) => Promise<readonly T[]>;
+  /** Where the row is that was shown last; null where it is gone meanwhile. */
+  readonly behind: (id: string) => Promise<Cursor | null>;
+  readonly show: (row: T) => { readonly id: string };
+};
+
+/** The page, as far as its rows fit into an answer. */
+export async function answerRows<T>(read: Read<T>, page: Page): Promise<Response> {
+  const { text, hasMore } = await readRows(read, page);
+  // Where bytes have ended it, whoever goes on by offset misses none either.
+  const limit = hasMore ? text.rows : page.limit;
+  return text.answer({ limit, offset: page.offset, has_more: hasMore });
+}
+
+const PORTION_ROWS = 20;
+
+async function readRows<T>(
+  read: Read<T>,
+  { limit, offset, after }: Page,
+): Promise<{ readonly text: PageText; readonly hasMore: boolean }> {
+  const text = new PageText();
+  let portion: Page = { limit: Math.min(limit, read.portion ?? PORTION_ROWS), offset, after };
+  for (;;) {
+    const rows = await read.rows(portion);
+    let last = '';
+    for (const row of rows.slice(0, portion.limit)) {
+      const shown = read.show(row);
+      if (!text.add(shown)) return { text, hasMore: true };
+      last = shown.id;
+    }
+    if (rows.length <= portion.limit) return { text, hasMore: false };
+    if (text.rows >= limit) return { text, hasMore: true };
+    const behind = await read.behind(last);
+    if (behind === null) return { text, hasMore: true };
+    // Those that follow may be larger than those before: not many more at once than there were.
+    const next = Math.min(limit - text.rows, text.rowsLeft(), 2 * portion.limit);
+    portion = { limit: next, offset: 0, after: behind };
+  }
 }
 
 type OfCustomer = { readonly customer_id?: string; readonly external_customer_id?: string };

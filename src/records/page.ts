@@ -88,6 +88,15 @@ export async function findPlace(
   return row ?? null;
 }
 
+/** Where a row is that was just read. null where it is gone meanwhile. */
+export async function placeBehind(
+  sql: Executor,
+  list: { readonly name: ListName; readonly whose: Whose },
+  id: string,
+): Promise<Cursor | null> {
+  return LISTS[list.name].by === null ? { id, at: null } : findPlace(sql, list, id);
+}
+
 /** The columns that all rows of an organisation share, in one mode. */
 export function ofScope({ organisationId, mode }: Tenant): Whose {
   return { organisation_id: organisationId, mode };

@@ -24,7 +24,11 @@ export const UsageEventQuery = Body({
   cursor: Type.Optional(
     Type.String({ maxLength: 100, description: '`next_cursor` of the page before.' }),
   ),
-  limit: PAGE.limit,
+  limit: Type.Optional({
+    ...PAGE.limit,
+    description:
+      'Events of a page. It has fewer where the next one would take the answer past 1 MiB.',
+  }),
 });
 
 export const UsageEvent = Type.Object({

@@ -2,7 +2,15 @@ import { Actor } from './actor/actor.ts';
 import { AlarmsApi } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import type { AlertLook } from './actor/alerts.ts';
-import { checkHere, type MeterBalance } from './actor/metering.ts';
+import type {
+  BalancePart,
+  BalancesAsked,
+  GrantPart,
+  GrantsAsked,
+  MeterBalance,
+  MeterPlace,
+} from './actor/balances.ts';
+import { checkHere } from './actor/metering.ts';
 import type { ReservedOutcome } from './actor/reservations.ts';
 import type { CustomerTopUp, SetTopUp } from './actor/auto-topups.ts';
 import type { ShownSpendCap } from './actor/spend-cap.ts';
@@ -211,9 +219,29 @@ export class Ledger {
     return this.#router.run(slot, 'resolveReservation', id, meter, of);
   }
 
-  /** The customer's meters as they are durable now. */
-  balances({ id, slot }: Found): Promise<readonly MeterBalance[]> {
-    return this.#router.run(slot, 'balancesOf', id);
+  /** The customer's meters as they are durable now, by slug, as many as one turn has room for. */
+  balances({ id, slot }: Found, asked: BalancesAsked = {}): Promise<BalancePart> {
+    return this.#router.run(slot, 'balancesOf', id, asked);
+  }
+
+  /** All of them, in as many turns as that takes. */
+  async allBalances(
+    found: Found,
+    asked: Omit<BalancesAsked, 'after'> = {},
+  ): Promise<readonly MeterBalance[]> {
+    const all: MeterBalance[] = [];
+    let after: MeterPlace | null = null;
+    do {
+      const { balances, next } = await this.balances(found, { ...asked, after });
+      all.push(...balances);
+      after = next;
+    } while (after !== null);
+    return all;
+  }
+
+  /** The customer's live grants, by the slug of their meter, as many as one turn has room for. */
+  grants({ id, slot }: Found, asked: GrantsAsked): Promise<GrantPart> {
+    return this.#router.run(slot, 'grantsOf', id, asked);
   }
 
   /** Looks whether the customer is past an alert that is new, or forgets one that was deleted. */
@@ -246,6 +274,7 @@ export type LedgerDeps = MemberDeps & {
   /** Takes in what another node publishes (`broadcast`); its return value is the reply. */
   readonly onTold: (what: unknown) => unknown;
 };
-export type { AlertLook, CustomerTopUp, Found, MeterBalance };
+export type { AlertLook, CustomerTopUp, Found };
+export type { MeterBalance };
 export type { ReservedOutcome, SetTopUp, ShownSpendCap };
 export type Resolved = Exclude<ResolveOutcome, { kind: 'unknown' }>;

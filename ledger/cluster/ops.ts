@@ -1,7 +1,7 @@
 import { assert, must } from '../kernel/assert.ts';
-import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
+import { addGrant, checkHere, checkLater, voidGrant } from '../actor/metering.ts';
+import { balancesOf, grantsOf } from '../actor/balances.ts';
 import { lookAtAlert } from '../actor/alerts.ts';
-import { tick } from '../actor/alarms.ts';
 import {
   chargePayment,
   findPayment,
@@ -13,15 +13,16 @@ import { type BatchItem, recordBatch, refusalOfBatch } from '../actor/batch-reco
 import { recordEach as recordEachHere } from '../actor/each-recording.ts';
 import { recordOne, type UsageItem } from '../actor/recording.ts';
 import {
+  collectInvoice,
   commandSubscription,
   findSubscription,
-  previewCommand,
   startSubscription,
-  upcomingInvoice,
 } from '../actor/subscriptions.ts';
+import { previewCommand, upcomingInvoice } from '../actor/previews.ts';
 import { reserve, resolveReservation } from '../actor/reservations.ts';
 import { changeTopUp, putTopUp, topUpsOf } from '../actor/auto-topups.ts';
 import { findSpendCap, setSpendCap } from '../actor/spend-cap.ts';
+import { tick } from '../actor/tick.ts';
 import type { OwnershipSession } from '../actor/ownership-session.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
@@ -45,6 +46,7 @@ const OPS = {
   reserve,
   resolveReservation,
   balancesOf,
+  grantsOf,
   tick,
   findPayment,
   chargePayment,
@@ -53,6 +55,7 @@ const OPS = {
   settleDisputes,
   startSubscription,
   commandSubscription,
+  collectInvoice,
   findSubscription,
   previewCommand,
   upcomingInvoice,
@@ -127,18 +130,6 @@ function check(
   const actor = session.store.directory.get(customerId);
   if (actor === undefined) return checkLater(session, customerId, meter, units);
   return checkHere(session, actor, session.contexts.meter(meter), units);
-}
-
-function checkLater(
-  session: OwnershipSession,
-  customerId: string,
-  meter: Meter,
-  units: bigint,
-): Promise<string> {
-  return session.executor.read(
-    () => session.store.actorOf(customerId, meter.organisationId),
-    (actor) => checkHere(session, actor, session.contexts.meter(meter), units),
-  );
 }
 
 async function record(

@@ -249,7 +249,7 @@ export async function balances(
   const reply = await send(
     world,
     { what: `balances of ${customer.externalId}`, place },
-    async (ledger) => ledger.balances(await find(world, ledger, customer)),
+    async (ledger) => ledger.allBalances(await find(world, ledger, customer)),
     (all) => {
       for (const meter of meters) {
         const found = all.find((one) => one.meter.id === meter.id);

@@ -41,7 +41,7 @@ export async function isAsWritten(world: World, customer: Customer): Promise<boo
     const reply = await send(
       world,
       { what: `credits of ${customer.externalId}`, place },
-      async (ledger) => ledger.balances(await find(world, ledger, customer)),
+      async (ledger) => ledger.allBalances(await find(world, ledger, customer)),
       () => {},
     );
     const all = reply.kind === 'answer' ? reply.value : [];

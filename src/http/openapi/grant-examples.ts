@@ -32,4 +32,5 @@ export const LIVE_GRANTS: Static<typeof LiveGrants> = {
       created_at: periodStart,
     },
   ],
+  next_cursor: null,
 };

@@ -1,6 +1,11 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
+import { CUSTOMER_PAGE, NextCursor } from './customer-page.ts';
 import { GrantOrigin } from './grants.ts';
-import { Nullable, Timestamp, Uuid } from './values.ts';
+import { Billed } from './metering.ts';
+import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+
+export const BalancesQuery = Body(CUSTOMER_PAGE);
+export type BalancesQuery = Static<typeof BalancesQuery>;
 
 const OutQuantity = Nullable(Type.Number());
 
@@ -25,6 +30,7 @@ export const Balance = Type.Object({
   limit: OutQuantity,
   consumed: Type.Number(),
   remaining: OutQuantity,
+  billed: Billed,
   reserved: Type.Number(),
   overage: Type.Number(),
   unlimited: Type.Boolean(),
@@ -32,7 +38,12 @@ export const Balance = Type.Object({
   period_end: Nullable(Timestamp),
   resets_at: Nullable(Timestamp),
   updated_at: Timestamp,
-  breakdown: Type.Array(BalanceBreakdown),
+  breakdown: Type.Array(BalanceBreakdown, {
+    description: 'In the order in which they are used up.',
+  }),
+  breakdown_has_more: Type.Boolean({
+    description: 'Whether there are grants behind them: `GET /customers/{id}/grants` has them.',
+  }),
 });
 
-export const Balances = Type.Object({ data: Type.Array(Balance) });
+export const Balances = Type.Object({ data: Type.Array(Balance), next_cursor: NextCursor });

@@ -47,6 +47,7 @@ test('GET /balances answers a row with every field, and its parts in burn order'
       { ...part(first), granted: 10, remaining: 6, priority: 1 },
       { ...part(second), granted: 2.5, remaining: 2.5, priority: 100 },
     ],
+    breakdown_has_more: false,
   });
 });
 

@@ -3,8 +3,9 @@
 // Holds: a page has a connection for as long as its queries run (`FairSql`).
 import { must } from '../../ledger/kernel/assert.ts';
 import { decimal } from '../../ledger/kernel/decimal.ts';
+import { INVOICE_LINES_MAX } from '../platform/answer-bounds.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
-import type { InvoiceRecord, UsageLine } from '../records/invoices.ts';
+import { type InvoiceRecord, listInvoiceLines, type UsageLine } from '../records/invoices.ts';
 import {
   type BilledSpan,
   listBilledSpans,
@@ -26,8 +27,8 @@ const COLUMNS = [
   'metadata',
 ] as const;
 
-/** Of a page, and of what is read for one without that many events. */
-const EVENTS_A_PAGE = 500;
+/** Of a page, and of what is read for one without that many events. One may have 25 KiB. */
+const EVENTS_A_PAGE = 100;
 const SPANS_A_PAGE = 100;
 
 export type UsageCsvDeps = { readonly lists: FairSql; readonly downloads: CsvDownloads };
@@ -46,13 +47,17 @@ export class UsageCsv {
   }
 
   async *#pages(caller: Downloader, invoice: InvoiceRecord): AsyncGenerator<string, undefined> {
-    const lines = new Map(
-      invoice.lines.flatMap((line) => ('usageId' in line ? [[line.usageId, line] as const] : [])),
-    );
     yield csvRow(COLUMNS);
     const { lists } = this.#deps;
+    const lines = new Map<string, Pick<UsageLine, 'id' | 'featureKey' | 'period' | 'usageId'>>();
+    for (let first = 0; first < invoice.lineCount; first += INVOICE_LINES_MAX) {
+      const range = { first, count: INVOICE_LINES_MAX };
+      for (const line of await lists.run(caller, (sql) => listInvoiceLines(sql, invoice, range))) {
+        if ('usageId' in line) lines.set(line.usageId, line);
+      }
+    }
     const spans = await lists.run(caller, (sql) =>
-      listBilledSpans(sql, invoice, [...lines.keys()]),
+      listBilledSpans(sql, invoice, [...lines.values()]),
     );
     let place: Place = { index: 0, after: null };
     while (place.index < spans.length) {
@@ -90,7 +95,11 @@ async function readPage(sql: Sql, spans: readonly BilledSpan[], from: Place): Pr
   return { events, next: { index, after } };
 }
 
-function rowOf({ id, featureKey }: UsageLine, { scale }: BilledSpan, event: RawEvent): string {
+function rowOf(
+  { id, featureKey }: Pick<UsageLine, 'id' | 'featureKey'>,
+  { scale }: BilledSpan,
+  event: RawEvent,
+): string {
   return csvRow([
     id,
     csvText(featureKey),

@@ -56,6 +56,10 @@ export type InvoiceSheet = {
   readonly dueAt: Date | null;
   readonly paidAt: Date | null;
   readonly lines: readonly InvoiceLine[];
+  /** What is shown of them, where that is made already. */
+  readonly shown?: readonly Html[];
+  /** Where its lines are on several sheets: which one this is. */
+  readonly part?: { readonly sheet: number; readonly sheets: number };
   readonly seller: Seller;
   readonly buyer: Buyer;
 };
@@ -88,6 +92,7 @@ const STYLE = stylesheet(`
   .sums dd { padding-inline-start: 2rem; text-align: end; }
   .sums .strong { padding-top: .5rem; border-top: 1px solid var(--line); font-weight: 650; font-size: 1.15rem; }
   .raw { margin-top: 1.5rem; font-size: .9rem; }
+  .part { display: flex; gap: 1rem; margin-top: .75rem; font-size: .9rem; }
   ${BRAND_STYLE}
   .sheet .support { margin-top: 2rem; color: var(--muted); font-size: .9rem; }
   @media screen and (max-width: 44rem) {
@@ -102,7 +107,7 @@ const STYLE = stylesheet(`
     .sheet { max-width: none; margin: 0; padding: 0; border-radius: 0; box-shadow: none; }
     .sheet[data-mark]::before { position: fixed; }
     .banner { border: 1px solid; margin-bottom: 8mm; }
-    .raw { display: none; }
+    .raw, .part a { display: none; }
     .sums, .about > * { break-inside: avoid; }
   }
 `);
@@ -140,10 +145,22 @@ export function invoicePage(
         ${badge(invoice)}
       </header>
       <div class="about">${parties(invoice)} ${facts(invoice)}</div>
-      ${invoiceLines(invoice)} ${sums(invoice)} ${usageLink(invoice, usageHref)}
+      ${invoiceLines(invoice)} ${sheets(invoice)} ${sums(invoice)} ${usageLink(invoice, usageHref)}
       ${supportLine(brand)}
     </main>`;
   return layout({ title, body, stylesheet: STYLE, brand });
+}
+
+/** On paper the number alone: each sheet is printed by itself. */
+function sheets({ part }: InvoiceSheet): Html | null {
+  if (part === undefined || part.sheets === 1) return null;
+  const { sheet, sheets: all } = part;
+  const to = (number: number, text: string) =>
+    number < 1 || number > all ? null : html`<a href="?sheet=${number}">${text}</a>`;
+  return html`<nav class="part" aria-label="Sheets">
+    <span>Lines: sheet ${sheet} of ${all}</span> ${to(sheet - 1, 'Previous')}
+    ${to(sheet + 1, 'Next')}
+  </nav>`;
 }
 
 function usageLink({ lines }: InvoiceSheet, href: string | null): Html | null {

@@ -1,6 +1,7 @@
 // Invoices as readers see them. src/invoices/transitions.ts says what may be done to them;
 // src/invoices/issue.ts and src/invoices/changes.ts do it.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { INVOICE_LINES_MAX } from '../platform/answer-bounds.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Address } from './customers.ts';
 import type { SellerDetails } from './organisations.ts';
@@ -131,7 +132,9 @@ export type InvoiceRecord = Tenant & {
   readonly paidAt: Date | null;
   /** How often a charge was tried. */
   readonly attempts: number;
+  /** The first ones: `listInvoiceLines` reads them all. */
   readonly lines: readonly InvoiceLine[];
+  readonly lineCount: number;
   readonly seller: Seller;
   readonly buyer: Buyer;
   /** Fields that its events repeat. */
@@ -169,13 +172,20 @@ export const echo = (sql: Executor) => sql`
     left join checkouts k on k.id = coalesce(own.checkout, s.payment_link_id)
     left join customers c on c.id = own.customer)`;
 
-export const invoiceColumns = (sql: Executor) => sql`
+/** Lines of an invoice, from one on. What is not asked for does not leave the database. */
+const linesFrom = (sql: Executor, { first, count }: { first: number; count: number }) => sql`
+  jsonb_path_query_array(lines, '$[$first to $last]',
+    jsonb_build_object('first', ${first}::int, 'last', ${first + count - 1}::int))`;
+
+/** `isHead`: without its lines, where nobody looks at them. */
+export const invoiceColumns = (sql: Executor, { isHead = false } = {}) => sql`
   id, organisation_id as "organisationId", mode, number, status, currency, subtotal, discount_total as "discountTotal",
   tax_total as "taxTotal", total, amount_paid as "amountPaid", amount_refunded as "amountRefunded",
   amount_charged_back as "amountChargedBack",
   billing_reason as "billingReason", customer_id as "customerId", subscription_id as "subscriptionId",
   checkout_id as "checkoutId", payment_id as "paymentId", period_start as "periodStart", period_end as "periodEnd",
-  issued_at as "issuedAt", due_at as "dueAt", paid_at as "paidAt", attempts, lines, seller, buyer, ${echo(sql)} as echo,
+  issued_at as "issuedAt", due_at as "dueAt", paid_at as "paidAt", attempts,
+  ${isHead ? sql`'[]'::jsonb` : linesFrom(sql, { first: 0, count: INVOICE_LINES_MAX })} as lines, jsonb_array_length(lines) as "lineCount", seller, buyer, ${echo(sql)} as echo,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
@@ -209,11 +219,12 @@ export async function listInvoices(
     readonly subscriptionId?: string | undefined;
     readonly status?: InvoiceStatus | undefined;
     readonly number?: string | undefined;
+    readonly isHead?: boolean;
   },
 ): Promise<InvoiceRecord[]> {
-  const { customerId, subscriptionId, status, number } = options;
+  const { customerId, subscriptionId, status, number, isHead = false } = options;
   const rows = await sql<InvoiceRow[]>`
-    select ${invoiceColumns(sql)} from invoices
+    select ${invoiceColumns(sql, { isHead })} from invoices
     where ${inScope(sql, scope)}
       ${customerId === undefined ? sql`` : sql`and customer_id = ${customerId}`}
       ${subscriptionId === undefined ? sql`` : sql`and subscription_id = ${subscriptionId}`}
@@ -221,6 +232,17 @@ export async function listInvoices(
       ${number === undefined ? sql`` : sql`and number = ${number}`}
     ${pageOf(sql, 'invoices', options)}`;
   return rows.map(invoiceOf);
+}
+
+/** In their order, from one on. */
+export async function listInvoiceLines(
+  sql: Executor,
+  { id }: Pick<InvoiceRecord, 'id'>,
+  range: { readonly first: number; readonly count: number },
+): Promise<InvoiceLine[]> {
+  const [row] = await sql<Pick<InvoiceRow, 'lines'>[]>`
+    select ${linesFrom(sql, range)} as lines from invoices where id = ${id}`;
+  return (row?.lines ?? []).map(lineOf);
 }
 
 /** A void invoice has nothing due. */

@@ -32,6 +32,8 @@ const usageLine = {
   period: { start: periodStart, end: periodEnd },
 } satisfies Static<typeof UpcomingUsageLine>;
 
+export const INVOICE_LINE = { id: '01976c2e-5f00-7a10-8000-00000000001c', ...planLine };
+
 export const INVOICE = {
   id: SAMPLE.invoiceId,
   number: 'INV-2026-000123',
@@ -54,10 +56,8 @@ export const INVOICE = {
   due_at: periodEnd,
   paid_at: periodEnd,
   attempts: 1,
-  lines: [
-    { id: '01976c2e-5f00-7a10-8000-00000000001c', ...planLine },
-    { id: '01976c2e-5f00-7a10-8000-00000000001d', ...usageLine },
-  ],
+  lines: [INVOICE_LINE, { id: '01976c2e-5f00-7a10-8000-00000000001d', ...usageLine }],
+  lines_has_more: false,
   hosted_url: `https://pay.example.com/api/invoices/${SAMPLE.invoiceId}/pdf`,
 } satisfies Static<typeof Invoice>;
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import type { Timers } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { brandOf } from '../../pages/brand.ts';
 import { invoicePage } from '../../pages/invoice.ts';
@@ -10,12 +11,14 @@ import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import { findLinkedInvoice } from '../../records/invoices.ts';
 import { brandingOf } from '../../records/organisations.ts';
 import type { Edge } from '../edge/edge.ts';
+import { SHEET_QUERY, sheetOf } from '../invoice-sheet.ts';
 import { sendPage } from '../page.ts';
 import { refuseRatePage } from '../edge/rate-limit.ts';
 
 export type InvoiceLinkRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly timers: Timers;
   readonly limiter: RateLimiter;
   readonly settings: Settings;
   readonly invoiceLinks: InvoiceLinks;
@@ -28,6 +31,7 @@ const OPEN = {
     'For whoever got a receipt, without a key. HTML for A4, without a script: the invoice as it is now.',
   tag: 'Hosted pages',
   params: { token: 'What the link in the mail ends in: it is the credential.' },
+  query: Type.Object(SHEET_QUERY),
   answers: { 200: Type.String(), 404: Type.String() },
   mediaType: 'text/html',
   refusals: ['rate_limited'],
@@ -35,19 +39,20 @@ const OPEN = {
 } as const;
 
 export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps) {
-  const { edge, sql, limiter, settings, invoiceLinks } = deps;
+  const { edge, sql, timers, limiter, settings, invoiceLinks } = deps;
   const limit = limiter.limit('invoice-link', settings.limits.portal);
   return new Elysia().get(
     '/api/invoices/links/open/:token',
-    ...edge.open(OPEN, async ({ params: { token } }) => {
+    ...edge.open(OPEN, async ({ params: { token }, query }) => {
       const id = invoiceLinks.invoiceOf(token);
       if (id === null) return notFound();
       const taken = await limit.take(id);
       if (!taken.allowed) return refuseRatePage(taken);
       const invoice = await findLinkedInvoice(sql, id);
-      if (invoice === null) return notFound();
+      const sheet = invoice === null ? null : await sheetOf({ sql, timers }, invoice, query);
+      if (invoice === null || sheet === null) return notFound();
       const brand = brandOf(await brandingOf(sql, invoice), settings.appUrl);
-      return sendPage(invoicePage(invoice, { brand }));
+      return sendPage(invoicePage(sheet, { brand }));
     }),
   );
 }

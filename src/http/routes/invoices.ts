@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
-import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock, Timers } from '../../../ledger/ports.ts';
 import { brandOf } from '../../pages/brand.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
@@ -18,6 +18,7 @@ import { INVOICE_TRANSITIONS, type InvoiceAction, refusalOf } from '../../invoic
 import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import { ofScope } from '../../records/page.ts';
+import { countFailed } from '../../records/payments.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -29,6 +30,7 @@ import {
   refusal,
   refusedField,
 } from '../idempotency/idempotency.ts';
+import { SHEET_QUERY, sheetOf } from '../invoice-sheet.ts';
 import { findNamedCustomer } from '../named-customer.ts';
 import { sendPage } from '../page.ts';
 import { answerList, ofCustomer, PAGE } from '../list.ts';
@@ -42,6 +44,7 @@ import {
   toNewInvoice,
 } from '../wire/invoices.ts';
 import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
+import { readLines } from './invoice-lines.ts';
 
 export type InvoiceRoutesDeps = {
   readonly edge: Edge;
@@ -49,6 +52,7 @@ export type InvoiceRoutesDeps = {
   readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly timers: Timers;
   readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'voidInvoice'>;
   readonly usageCsv: UsageCsv;
@@ -65,6 +69,9 @@ const CREATE = {
   description:
     'Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'invoice' },
   body: InvoiceCreate,
   idempotent: true,
   answers: { 201: Invoice },
@@ -75,6 +82,9 @@ const LIST = {
   operationId: 'listInvoices',
   summary: 'List invoices, newest first',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: Body({
     ...PAGE,
     customer_id: Type.Optional(Uuid),
@@ -96,6 +106,9 @@ const READ = {
   operationId: 'getInvoice',
   summary: 'Get an invoice',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   answers: { 200: Invoice },
   refusals: ['not_found'],
@@ -106,6 +119,9 @@ const FINALIZE = {
   summary: 'Issue a draft',
   description: 'It gets its number and is due. Again is the same.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'invoice', before: READ },
   params,
   answers: { 200: Invoice },
   refusals: ['not_found', 'invalid_state'],
@@ -115,9 +131,13 @@ const PAY = {
   operationId: 'payInvoice',
   summary: 'Charge an invoice now',
   description:
-    'With what the customer has left to pay with. A charge that takes its time is 202. Paid already is 200. ' +
+    'With what the customer has left to pay with. A charge that takes its time is 202; again with its `Idempotency-Key` it is what became of that. Paid already is 200. ' +
+    'An invoice of a subscription is paid as one of its payments, also after its end. ' +
     'A draft of a pause is not charged while the resume that takes its place waits for its payment.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'invoice', before: READ },
   params,
   idempotent: true,
   answers: { 200: Invoice, 202: Invoice },
@@ -129,6 +149,9 @@ const VOID = {
   summary: 'Void an invoice that is not paid',
   description: 'A number that it has is kept. Again is the same.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'invoice', before: READ },
   params,
   answers: { 200: Invoice },
   refusals: ['not_found', 'invalid_state'],
@@ -140,7 +163,11 @@ const PRINT = {
   summary: 'Get an invoice to print',
   description: 'HTML for A4, without a script.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
+  query: Body(SHEET_QUERY),
   answers: { 200: Type.String() },
   mediaType: 'text/html',
   refusals: ['not_found'],
@@ -155,6 +182,9 @@ const USAGE = {
     "An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10 minutes. A download that is cut off fails: it does not look complete.",
   ].join('\n\n'),
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   answers: { 200: Type.String() },
   mediaType: 'text/csv',
@@ -162,6 +192,7 @@ const USAGE = {
 } as const;
 
 const NOT_FOUND = 'no such invoice';
+const NO_SHEET = 'the invoice has no such sheet';
 const BEING_REPLACED =
   'its subscription is being resumed: once that is paid, a new period takes the place of this one';
 const notFound = () => refuse('not_found', NOT_FOUND);
@@ -171,6 +202,7 @@ export function invoiceRoutes(deps: InvoiceRoutesDeps) {
     .post('/invoices', ...createInvoice(deps))
     .get('/invoices', ...readInvoices(deps))
     .get('/invoices/:id', ...readInvoice(deps))
+    .get('/invoices/:id/lines', ...readLines(deps))
     .get('/invoices/:id/usage.csv', ...downloadUsage(deps))
     .post('/invoices/:id/finalize', ...finalizeOne(deps))
     .post('/invoices/:id/pay', ...payOne(deps))
@@ -208,6 +240,8 @@ function readInvoices({ edge, lists, appUrl }: InvoiceRoutesDeps): Route {
       { principal, query },
       {
         name: 'invoices',
+        // One may have 100 lines of 50 tiers.
+        portion: 4,
         whose: ofScope(principal),
         rows: ofCustomer(principal, query, (sql, page, customerId) =>
           listInvoices(sql, principal, { ...page, customerId, subscriptionId, status, number }),
@@ -253,11 +287,14 @@ function payOne({
   return edge.organisation(PAY, ({ principal, params: { id: given }, idempotencyKey: key }) => {
     const id = given.toLowerCase();
     const now = orgClock.now(principal);
-    const operation = 'POST /invoices/:id/pay';
-    const attempt = { sql, keyLocks, principal, operation, key, body: { id }, now };
-    return onceRepeatable(attempt, async () =>
-      payAnswer(await subscriptions.payInvoice(tenantOf(principal), id), appUrl),
-    );
+    const operation = 'POST /invoices/{id}/pay';
+    const scope = tenantOf(principal);
+    const begin = async () => String(await countFailed(sql, scope, id));
+    const attempt = { sql, keyLocks, principal, operation, key, body: { id }, begin, now };
+    return onceRepeatable(attempt, async (begun) => {
+      const failedBefore = begun?.isAgain === true ? Number(begun.text) : null;
+      return payAnswer(await subscriptions.payInvoice(scope, id, { failedBefore }), appUrl);
+    });
   });
 }
 
@@ -266,7 +303,8 @@ function payAnswer(reply: PayReply, appUrl: string): Answer {
     case 'paid':
       return answer(200, fromInvoice(reply.invoice, appUrl));
     case 'pending':
-      return answer(202, fromInvoice(reply.invoice, appUrl));
+      // A later retry gets what became of it.
+      return { ...answer(202, fromInvoice(reply.invoice, appUrl)), isKept: false };
     case 'payment_failed':
       return refusal('payment_failed', reply.message);
     case 'invalid_state':
@@ -306,11 +344,13 @@ function stateMessage(invoice: InvoiceRecord, what: InvoiceAction): string {
   return `the invoice is ${invoice.status}; to ${what} it, it must be ${wanted}`;
 }
 
-function printInvoice({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
-  return edge.organisation(PRINT, async ({ principal, params: { id } }) => {
+function printInvoice({ edge, sql, timers, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(PRINT, async ({ principal, params: { id }, query }) => {
     const invoice = await findInvoice(sql, principal, id);
     if (invoice === null) return notFound();
+    const sheet = await sheetOf({ sql, timers }, invoice, query);
+    if (sheet === null) return refuse('not_found', NO_SHEET);
     const brand = brandOf(await brandingOf(sql, principal), appUrl);
-    return sendPage(invoicePage(invoice, { brand }));
+    return sendPage(invoicePage(sheet, { brand }));
   });
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { AMOUNT_DIGITS_MAX, formatMoney, isAmount } from '../../../ledger/kernel/money.ts';
+import { INVOICE_LINES_MAX } from '../../platform/answer-bounds.ts';
 import type { CustomerRecord } from '../../records/customers.ts';
 import type { NewInvoice, NewPlainLine, NewUsageLine } from '../../invoices/issue.ts';
 import {
@@ -26,7 +27,7 @@ import {
   oneOf,
 } from './values.ts';
 
-const LINES_MAX = 100;
+const LINES_MAX = INVOICE_LINES_MAX;
 
 export const InvoiceLineCreate = Body({
   description: Type.String({ minLength: 1, maxLength: 500 }),
@@ -119,13 +120,13 @@ const USAGE_LINE = {
   usage_price_id: Uuid,
   tiers: Type.Array(UsageInvoiceLineTier, {
     description:
-      'What makes up the amount before minimum, maximum and rounding; of an adjustment, that of all the usage.',
+      'What makes up the amount before minimum, maximum and rounding, with what was billed of it before.',
   }),
   period: Period,
 };
 const USAGE_LINE_MEANING = {
   description:
-    '`usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that costs now, ' +
+    '`usage`: what was used beyond the allowance in the period; of a period that was billed in part, what it costs more. `usage_adjustment`: what that costs now, ' +
     'after events that came late and corrections, less what was billed of it before.',
 };
 export const UsageInvoiceLine = Type.Object(
@@ -193,7 +194,10 @@ export const Invoice = Type.Object({
   due_at: Nullable(Timestamp),
   paid_at: Nullable(Timestamp),
   attempts: Type.Integer({ description: 'How often it was tried to collect it.' }),
-  lines: Type.Array(InvoiceLine),
+  lines: Type.Array(InvoiceLine, { description: `The first ${INVOICE_LINES_MAX}.` }),
+  lines_has_more: Type.Boolean({
+    description: 'Whether there are lines behind them: `GET /invoices/{id}/lines` has them all.',
+  }),
   hosted_url: Type.String({ format: 'uri', description: 'The document to print.' }),
 });
 
@@ -272,6 +276,7 @@ export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<type
     paid_at: invoice.paidAt?.toISOString() ?? null,
     attempts: invoice.attempts,
     lines: invoice.lines.map((line) => fromLine(line, invoice.currency)),
+    lines_has_more: invoice.lineCount > invoice.lines.length,
     hosted_url: `${appUrl}/api/invoices/${invoice.id}/pdf`,
   };
 }
@@ -287,21 +292,22 @@ export function fromUpcoming(upcoming: UpcomingRecord): Static<typeof UpcomingIn
 export function fromBilled({
   currency,
   lines,
+  discountTotal,
   total,
-}: Pick<UpcomingRecord, 'currency' | 'lines' | 'total'>) {
+}: Pick<UpcomingRecord, 'currency' | 'lines' | 'discountTotal' | 'total'>) {
   return {
     currency,
     lines: lines.map((line) =>
       'unitAmount' in line ? fromPlainLine(line, currency) : fromUsageLine(line, currency),
     ),
-    subtotal: formatMoney(total, currency),
-    discount_total: formatMoney(0n, currency),
+    subtotal: formatMoney(total + discountTotal, currency),
+    discount_total: formatMoney(discountTotal, currency),
     tax_total: formatMoney(0n, currency),
     total: formatMoney(total, currency),
   };
 }
 
-function fromLine(line: InvoiceLineRecord, currency: string): Static<typeof InvoiceLine> {
+export function fromLine(line: InvoiceLineRecord, currency: string): Static<typeof InvoiceLine> {
   const { id } = line;
   return 'unitAmount' in line
     ? { id, ...fromPlainLine(line, currency) }

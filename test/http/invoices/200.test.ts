@@ -52,6 +52,7 @@ test('GET of an invoice answers every field', async () => {
         period: null,
       },
     ],
+    lines_has_more: false,
     hosted_url: `https://app.example/t/api/invoices/${made.id}/pdf`,
   });
 });

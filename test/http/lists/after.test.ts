@@ -278,13 +278,61 @@ test('the test of `after` covers every list of the OpenAPI document', async () =
   type Routes = Record<string, { get?: { parameters?: { name: string }[] } }>;
   const paths = Object.entries(json.paths as Routes)
     .filter(([, { get }]) => get?.parameters?.some((one) => one.name === 'limit'))
+    // Pages by a cursor.
+    .filter(([, { get }]) => !get?.parameters?.some((one) => one.name === 'cursor'))
     .map(([path]) => path)
     // The same list for a group.
     .filter((path) => !path.startsWith('/partner/'))
-    // Pages by a cursor; the nearest to an instant, without pages.
-    .filter((path) => path !== '/usage/events' && path !== '/decisions');
+    // The nearest to an instant, without pages; lines, which are in their own order: see below.
+    .filter((path) => path !== '/decisions' && path !== '/invoices/{id}/lines');
   const known = Object.values(LISTS).map(({ path }) => path().replace(/[0-9a-f-]{36}/, '{id}'));
   expect(new Set(paths)).toEqual(new Set(known));
+});
+
+test('the lines of an invoice go on behind the last one of a page, in their order', async () => {
+  const lines = Array.from({ length: ROWS }, (_, n) => ({
+    ...invoice.lines[0],
+    description: `${n}`,
+  }));
+  const billed = await post('/invoices', { ...invoice, external_customer_id: 'user-1', lines });
+  const path = `/invoices/${billed.id}/lines`;
+  const whole = (await shop.server.call('GET', path)).json;
+  expect([whole.data, whole.has_more]).toEqual([billed.lines, false]);
+  const seen: unknown[] = [];
+  for (let query = '?limit=2'; query !== '';) {
+    const { json } = await shop.server.call('GET', `${path}${query}`);
+    seen.push(...json.data);
+    query = json.has_more ? `?limit=2&after=${json.data.at(-1).id}` : '';
+  }
+  expect(seen).toEqual(billed.lines);
+  for (const after of ['x', `${billed.id}-0`, `${billed.id}-${ROWS + 1}`]) {
+    expect((await shop.server.call('GET', `${path}?after=${after}`)).status).toBe(400);
+  }
+});
+
+test('balances and grants of a customer go on by their cursor, by feature and burn order', async () => {
+  await post('/customers', { external_customer_id: 'paged' });
+  for (const slug of ['paged-b', 'paged-a']) {
+    await post('/meters', { slug });
+    for (const priority of [3, 1, 2]) {
+      await post('/customers/paged/grants', { feature_key: slug, amount: 1, priority });
+    }
+  }
+  const all = async (list: string, show: (row: Reply['json']) => unknown) => {
+    const seen: unknown[] = [];
+    for (let query: string | null = '?limit=1'; query !== null;) {
+      const { json } = await shop.server.call('GET', `/customers/paged/${list}${query}`);
+      seen.push(...json.data.map(show));
+      query = json.next_cursor === null ? null : `?limit=1&cursor=${json.next_cursor}`;
+    }
+    const refused = await shop.server.call('GET', `/customers/paged/${list}?cursor=x`);
+    expect([refused.status, refused.json.error.issues[0].path]).toEqual([400, ['cursor']]);
+    return seen;
+  };
+  expect(await all('balances', (row) => row.feature_key)).toEqual(['paged-a', 'paged-b']);
+  const burning = (slug: string) => [1, 2, 3].map((priority) => [slug, priority]);
+  const grants = await all('grants', (row) => [row.feature_key, row.priority]);
+  expect(grants).toEqual([...burning('paged-a'), ...burning('paged-b')]);
 });
 
 test('the webhook endpoints of a group are listed with `after` without a gap or a repeat', async () => {

@@ -74,6 +74,18 @@ export async function findPoolOfMember(sql: Executor, meterId: string): Promise<
   return row?.slug ?? null;
 }
 
+/** The names of the pools that pay for these meters, by the id of the meter. */
+export async function listPoolNames(
+  sql: Executor,
+  meterIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (meterIds.length === 0) return new Map();
+  const rows = await sql<{ meterId: string; name: string }[]>`
+    select c.meter_id as "meterId", p.name from credit_costs c join meters p on p.id = c.pool_id
+    where c.meter_id = any(${[...meterIds]}::uuid[]) and p.deleted_at is null`;
+  return new Map(rows.map(({ meterId, name }) => [meterId, name]));
+}
+
 /** How many lists it has had, and when the last began. */
 export async function findLastList(
   sql: Transaction,

@@ -137,6 +137,70 @@ test('a refund of more than is left is refused in the dashboard, and shows what 
   expect((await read(`/payments/${payment}/refunds`)).data).toEqual([]);
 });
 
+test('the page of a product says what becomes of usage beyond each limit', async () => {
+  for (const slug of ['sold', 'member', 'capped', 'open', 'endless', 'flag']) {
+    await server.call('POST', '/meters', { body: { slug, scale: 0 } });
+  }
+  const costs = [{ feature_key: 'member', cost: '2' }];
+  await server.call('POST', '/meters', { body: { slug: 'coins', credit_costs: costs } });
+  const product = await aProduct(MONTHLY);
+  const at = `/products/${product}`;
+  const give = async (feature: string, more: object) => {
+    const body = { feature_key: feature, limit: 10, reset_interval: 'month', ...more };
+    const { status, text } = await server.call('POST', `${at}/entitlements`, { body });
+    expect([feature, status, status === 201 ? '' : text]).toEqual([feature, 201, '']);
+  };
+  await give('sold', {});
+  await give('member', {});
+  await give('capped', {});
+  await give('open', { overage_allowed: true });
+  await give('endless', { limit: null });
+  await give('flag', { type: 'boolean', limit: undefined, reset_interval: undefined });
+  const rows = async (query = '') => {
+    const text = await member.read(`${at}${query}`);
+    const part = text.slice(text.lastIndexOf('What it gives'));
+    const found = [...(part.split('</table>')[0] ?? '').matchAll(/<tr[^>]*>(.*?)<\/tr\s*>/gs)];
+    const cells = found.map(([, row = '']) =>
+      [...row.matchAll(/<td[^>]*>(.*?)<\/td\s*>/gs)].map(([, cell = '']) =>
+        cell.replaceAll(/<[^>]*>/g, '').trim(),
+      ),
+    );
+    return Object.fromEntries(
+      cells.filter(({ length }) => length > 0).map((row) => [row[0], row[4]]),
+    );
+  };
+  expect(await rows()).toMatchObject({ sold: 'denied', capped: 'denied' });
+  const price = { feature_key: 'sold', model: 'per_unit', unit_amount: '0.01' };
+  for (const currency of ['USD', 'EUR']) {
+    const body = { ...price, currency };
+    expect((await server.call('POST', `${at}/usage-prices`, { body })).status).toBe(201);
+  }
+  const told = {
+    sold: 'billed in EUR, USD',
+    member: 'paid by coins',
+    capped: 'denied',
+    open: 'allowed',
+    endless: '',
+    flag: '',
+  };
+  expect(await rows()).toEqual(told);
+  // The list of prices is further on; what is sold is the same.
+  const { data } = await read(`${at}/usage-prices`);
+  expect(await rows(`?usage=${data.at(-1).id}`)).toEqual(told);
+  await member.act(`${at}/usage-prices/${data[1].id}/archive`);
+  expect(await rows()).toMatchObject({ sold: 'billed in EUR, otherwise denied' });
+});
+
+test('the form of a feature says which priority it has where none is typed', async () => {
+  await server.call('POST', '/meters', { body: { slug: 'untyped' } });
+  const at = `/products/${await aProduct()}`;
+  const form = await member.read(`${at}/entitlements/new`);
+  const said = /Lower is used first\. Empty: (\d+)\./.exec(form)?.[1];
+  await member.act(`${at}/entitlements/new`, { feature_key: 'untyped', priority: '' });
+  const { data } = await read(`${at}/entitlements`);
+  expect([data[0].priority, said]).toEqual([100, '100']);
+});
+
 const REFUSED: [string, Record<string, string>, string][] = [
   ['/products/new', { name: HOSTILE, 'prices.0.amount': 'x' }, 'prices.0.amount'],
   ['/meters/new', { slug: HOSTILE }, 'slug'],

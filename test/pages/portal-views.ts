@@ -48,6 +48,7 @@ export function everyPortalPage(
     merchant: texts.merchant,
     brand,
     isTest: true,
+    home: '/portal/t',
     base: '/portal/t',
     timeZone: 'UTC',
   };
@@ -63,6 +64,7 @@ export function everyPortalPage(
     cancelAt: null,
     endedAt: null,
     resumesAt: null,
+    pending: null,
     keepsInvoices: false,
     resumeIsCharged: false,
     actions: ['cancel', 'pause'],
@@ -94,7 +96,7 @@ export function everyPortalPage(
     unit: texts.unit,
     scale: 2,
     isBoolean: false,
-    isPaidFor: false,
+    beyond: null,
     resetsAt: at('2027-03-05'),
   };
   const home: PortalView = {
@@ -119,7 +121,9 @@ export function everyPortalPage(
       { ...row, consumed: 85_050n, limit: 100_000n },
       { ...row, consumed: 120_000n, limit: 100_000n },
       { ...row, consumed: 1n, limit: 0n, unit: null },
-      { ...row, consumed: 700n, limit: 0n, isPaidFor: true },
+      { ...row, consumed: 700n, limit: 0n, beyond: { kind: 'price' } },
+      { ...row, consumed: 120_000n, limit: 100_000n, beyond: { kind: 'price' } },
+      { ...row, consumed: 46_500_000n, limit: 0n, beyond: { kind: 'pool', name: texts.feature } },
       { ...row, consumed: 5n, limit: null, resetsAt: null },
       { ...row, consumed: 0n, limit: null, isBoolean: true },
     ],
@@ -146,6 +150,7 @@ export function everyPortalPage(
       issuedAt: at('2027-02-05'),
     })),
     method,
+    next: { subscriptions: 'paused', usage: texts.feature, topups: null, invoices: 'invoice3' },
     canReplaceMethod: true,
   };
   const none = { subscriptions: [], usage: [], upcoming: [], invoices: [], method: null };
@@ -166,6 +171,7 @@ export function everyPortalPage(
   const replace = {
     ...frame,
     attempt: 'attempt',
+    notice: null,
     method,
     entered: 'card',
     owner: null,
@@ -218,6 +224,9 @@ export function everyPortalPage(
         owner: 'Stripe',
         unfinished: { owner: 'Stripe', url: 'https://checkout.stripe.com/c/pay/cs_1' },
       }),
+    method_alone: () => methodPage({ ...replace, home: null }),
+    method_alone_done: () => methodPage({ ...replace, home: null, notice: 'method_replaced' }),
+    forbidden: () => refusedPage('forbidden'),
     unauthorized: () => refusedPage('unauthorized'),
     rate_limited: () => refusedPage('rate_limited'),
     downloading: () => refusedPage('downloading'),

@@ -76,5 +76,5 @@ test('a bar on a page is as long as the usage', () => {
     ({ tag, parent }) => tag === 'rect' && /^bar\b/.test(parent?.attributes.get('class') ?? ''),
   );
   const widths = bars.map(({ attributes }) => attributes.get('width'));
-  expect(widths).toEqual(['62%', '85%', '100%', '100%']);
+  expect(widths).toEqual(['62%', '85%', '100%', '100%', '100%']);
 });

@@ -1,6 +1,6 @@
 // What belongs to a product: its prices, its features, its usage prices.
 import type { UsagePriceCreate, UsageTierCreate } from '../../client/types.ts';
-import { confirmPage } from '../../pages/dashboard/confirm.ts';
+import { confirmPage, type Question } from '../../pages/dashboard/confirm.ts';
 import {
   entitlementForm,
   FEATURE_TYPES,
@@ -13,6 +13,7 @@ import {
 import { pricePreview, soldOf } from '../../pages/dashboard/pricing.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { soldUsage } from '../../pages/sold-usage.ts';
+import { PAGE_ROWS_MAX, rowOf } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
 import { changed, priceOf, viewOf } from './products.ts';
 import { given, Typed } from './typed.ts';
@@ -38,8 +39,16 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
     path: '/products/:id/prices/:price/archive',
     title: 'Archive a price',
     section,
-    needs: ['archivePrice'],
-    show: archiving('price', 'It is offered to nobody any more. Who pays it goes on paying it.'),
+    needs: ['getProduct', 'archivePrice'],
+    show: async (visit) => {
+      const { name, prices } = await productOf(visit);
+      await rowOf(prices, visit.params['price'], 'price');
+      return confirmPart(visit, {
+        title: `Archive a price of ${name}`,
+        text: 'It is offered to nobody any more. Who pays it goes on paying it.',
+        submit: 'Archive',
+      });
+    },
     act: {
       needs: ['archivePrice'],
       run: ({ api, params: { id = '', price = '' }, key }) =>
@@ -64,11 +73,18 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
     path: '/products/:id/entitlements/:entitlement/detach',
     title: 'Detach a feature',
     section,
-    needs: ['detachFeature'],
-    show: archiving(
-      'feature',
-      'What customers were given by it stays theirs until their period ends.',
-    ),
+    needs: ['getProduct', 'listFeatures', 'detachFeature'],
+    show: async (visit) => {
+      const { id, name } = await productOf(visit);
+      const all = visit.api.products.listFeatures(id, { limit: PAGE_ROWS_MAX });
+      const { featureKey } = await rowOf(all, visit.params['entitlement'], 'feature');
+      return confirmPart(visit, {
+        title: `Detach a feature of ${name}`,
+        under: featureKey,
+        text: 'What customers were given by it stays theirs until their period ends.',
+        submit: 'Detach',
+      });
+    },
     act: {
       needs: ['detachFeature'],
       run: ({ api, params: { id = '', entitlement = '' } }) =>
@@ -93,8 +109,18 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
     path: '/products/:id/usage-prices/:price/archive',
     title: 'Archive a usage price',
     section,
-    needs: ['archiveUsagePrice'],
-    show: archiving('usage price', 'A subscription that has it keeps it until its period ends.'),
+    needs: ['getProduct', 'listUsagePrices', 'archiveUsagePrice'],
+    show: async (visit) => {
+      const { id, name } = await productOf(visit);
+      const all = visit.api.products.listUsagePrices(id, { limit: PAGE_ROWS_MAX });
+      const { featureKey } = await rowOf(all, visit.params['price'], 'usage price');
+      return confirmPart(visit, {
+        title: `Archive a usage price of ${name}`,
+        under: featureKey,
+        text: 'A subscription that has it keeps it until its period ends.',
+        submit: 'Archive',
+      });
+    },
     act: {
       needs: ['archiveUsagePrice'],
       run: ({ api, params: { id = '', price = '' }, key }) =>
@@ -103,14 +129,10 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
   },
 ];
 
-function archiving(what: string, text: string): (visit: Visit) => Promise<Html> {
-  const verb = what === 'feature' ? 'Detach' : 'Archive';
-  return async ({ api, place, params: { id = '' } }) => {
-    const { name } = await api.products.retrieve(id);
-    const title = `${verb} a ${what} of ${name}`;
-    return confirmPage(place, { title, text, submit: verb, back: `/products/${id}` });
-  };
-}
+const productOf = ({ api, params: { id = '' } }: Visit) => api.products.retrieve(id);
+
+const confirmPart = ({ place, params: { id = '' } }: Visit, question: Omit<Question, 'back'>) =>
+  confirmPage(place, { ...question, back: `/products/${id}` });
 
 async function addPrice(visit: Visit): Promise<Done | Html> {
   const { api, form, place, params, key } = visit;

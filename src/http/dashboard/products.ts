@@ -2,20 +2,25 @@ import type { Tollhouse } from '../../client/index.ts';
 import { confirmPage } from '../../pages/dashboard/confirm.ts';
 import { buyForm, INTERVALS, productForm } from '../../pages/dashboard/product-forms.ts';
 import {
+  PARTS,
   PRODUCT_STATUSES,
   productPage,
   productsPage,
   type ProductView,
 } from '../../pages/dashboard/products.ts';
 import { isUuid } from '../../records/uuid.ts';
-import { choiceOf, filterOf, ledBy, pageOf, searched } from './lists.ts';
+import { choiceOf, filterOf, firstOf, ledBy, pageOf, searched } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
+import { metersOf, poolOf } from './pools.ts';
 import { orNone } from './refusals.ts';
 import { given, Typed } from './typed.ts';
 
 const section = 'products';
-/** As many as a product shows of what it gives and sells. */
-const OF_ONE = 200;
+/** As many as a page of a product shows of what it gives and sells. A price may have 50 tiers. */
+const ENTITLEMENTS_MAX = 50;
+const USAGE_PRICES_MAX = 10;
+/** As many as are looked through for those that are sold: a product has no more. */
+const SOLD_MAX = 500;
 
 export const PRODUCT_PAGES: readonly DashboardPage[] = [
   {
@@ -37,8 +42,8 @@ export const PRODUCT_PAGES: readonly DashboardPage[] = [
     path: '/products/:id',
     title: 'Product',
     section,
-    needs: ['getProduct', 'listFeatures', 'listUsagePrices', 'getMeter'],
-    show: async ({ api, place, params: { id = '' } }) => productPage(place, await viewOf(api, id)),
+    needs: ['getProduct', 'listFeatures', 'listUsagePrices', 'getMeter', 'listMeters'],
+    show: showProduct,
   },
   {
     path: '/products/:id/edit',
@@ -112,16 +117,45 @@ async function showProducts(visit: Visit) {
   return productsPage(place, ledBy(rows, named));
 }
 
-/** A product with all that it gives and sells. */
-export async function viewOf(api: Tollhouse, id: string): Promise<ProductView> {
+async function showProduct({ api, place, query, params: { id = '' } }: Visit) {
+  const view = await viewOf(api, id, query);
+  const { entitlements, usagePrices, hasMore } = view;
+  const isWhole = !hasMore.usagePrices && !query.has(PARTS.usagePrices);
+  const [meters, prices] = await Promise.all([
+    entitlements.length === 0 ? [] : metersOf(api),
+    isWhole ? usagePrices : firstOf(api.products.listUsagePrices(id), SOLD_MAX),
+  ]);
+  const beyond = entitlements.map(({ featureKey }) => ({
+    featureKey,
+    pool: poolOf(featureKey, meters),
+    currencies: prices
+      .filter((price) => price.status === 'active' && price.featureKey === featureKey)
+      .map(({ currency }) => currency),
+  }));
+  return productPage(place, { ...view, beyond });
+}
+
+/** A product with what it gives and sells, as far as a page has room for it. */
+export async function viewOf(
+  api: Tollhouse,
+  id: string,
+  query = new URLSearchParams(),
+): Promise<ProductView> {
+  const behind = (part: keyof typeof PARTS) => given({ after: filterOf(query, PARTS[part]) });
   const [product, entitlements, usagePrices] = await Promise.all([
     api.products.retrieve(id),
-    api.products.listFeatures(id, { limit: OF_ONE }),
-    api.products.listUsagePrices(id, { limit: OF_ONE }),
+    api.products.listFeatures(id, { limit: ENTITLEMENTS_MAX, ...behind('entitlements') }),
+    api.products.listUsagePrices(id, { limit: USAGE_PRICES_MAX, ...behind('usagePrices') }),
   ]);
   const ids = new Set(usagePrices.data.map(({ meterId }) => meterId));
   const meters = await Promise.all([...ids].map((meterId) => api.meters.retrieve(meterId)));
-  return { product, entitlements: entitlements.data, usagePrices: usagePrices.data, meters };
+  return {
+    product,
+    entitlements: entitlements.data,
+    usagePrices: usagePrices.data,
+    meters,
+    hasMore: { entitlements: entitlements.hasMore, usagePrices: usagePrices.hasMore },
+  };
 }
 
 async function create(visit: Visit): Promise<Done> {

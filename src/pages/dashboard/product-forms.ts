@@ -161,7 +161,7 @@ export function entitlementForm(
     field(place, {
       name: 'priority',
       label: 'Priority',
-      hint: 'Lower is used first. Empty: 0.',
+      hint: 'Lower is used first. Empty: 100.',
       maxlength: 10,
     }),
   ];

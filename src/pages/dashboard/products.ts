@@ -1,5 +1,5 @@
 // The catalogue: products, and what one of them costs and gives.
-import type { Price, Product, UsagePrice } from '../../client/types.ts';
+import type { Entitlement, Price, Product, UsagePrice } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { per } from '../checkout/summary.ts';
 import { soldUsage } from '../sold-usage.ts';
@@ -13,8 +13,8 @@ import { optionsOf, words } from './words.ts';
 
 export const PRODUCT_STATUSES: readonly Product['status'][] = ['active', 'unpublished', 'archived'];
 
-/** Where a buy link opens a checkout. */
-const buyLink = ({ slug }: Product): string => `/buy-links/${slug}/checkout`;
+/** The permanent address to buy it at. */
+const buyLink = ({ slug }: Product): string => `/buy-links/${slug}`;
 
 export function productsPage(
   place: Place,
@@ -58,7 +58,11 @@ export function productsPage(
 /** Those that can be bought. */
 function pricesOf({ prices }: Product): Cell {
   const active = prices.filter(({ status }) => status === 'active');
-  return html`${active.map((price, at) => html`${at === 0 ? null : ', '}${costOf(price)}`)}`;
+  const more = active.length - COSTS_MAX;
+  return html`${active
+    .slice(0, COSTS_MAX)
+    .map((price, at) => html`${at === 0 ? null : ', '}${costOf(price)}`)}
+  ${more > 0 ? `and ${more} more` : null}`;
 }
 
 /** "$30.00 per month, 14 days free". */
@@ -68,12 +72,30 @@ function costOf({ amount, currency, interval, intervalCount, trialDays = 0 }: Pr
   return html`${money(amount, currency)}${every}${free}`;
 }
 
+/** A page of each of its lists: in the address, what each goes on behind. */
+export const PARTS = { prices: 'prices', entitlements: 'features', usagePrices: 'usage' } as const;
+
+/** Prices that a list of products shows of each, that its own page shows, and as the buyer sees them. */
+const COSTS_MAX = 5;
+const PRICES_MAX = 50;
+const PREVIEWS_MAX = 3;
+
 export type ProductView = Omit<Plan, 'usagePrices'> & {
   readonly product: Product;
   readonly usagePrices: readonly UsagePrice[];
+  readonly hasMore: { readonly entitlements: boolean; readonly usagePrices: boolean };
 };
 
-export function productPage(place: Place, view: ProductView): Html {
+/** What pays for a feature beyond its limit: a pool of credits, and usage prices by their currency. */
+type Beyond = {
+  readonly featureKey: string;
+  /** A slug. */
+  readonly pool: string | null;
+  readonly currencies: readonly string[];
+};
+type ProductPage = ProductView & { readonly beyond: readonly Beyond[] };
+
+export function productPage(place: Place, view: ProductPage): Html {
   const { product } = view;
   const at = `/products/${product.id}`;
   const isSold = product.status === 'active';
@@ -91,7 +113,7 @@ export function productPage(place: Place, view: ProductView): Html {
   ${facts([
     ['Description', product.description === '' ? null : product.description],
     ['Slug', code(product.slug)],
-    ['Buy link', isSold ? code(`POST ${buyLink(product)}`) : null],
+    ['Buy link', isSold ? html`<a href="${buyLink(product)}">${code(buyLink(product))}</a>` : null],
     ['Since', instant(place, product.createdAt)],
     ...Object.entries(product.metadata).map(([name, text]) => [name, text] as const),
   ])}
@@ -109,8 +131,11 @@ export function productPage(place: Place, view: ProductView): Html {
   ${previews(place, view)}`;
 }
 
-function priceTable(place: Place, { id, prices }: Product): Html {
-  return table({
+function priceTable(place: Place, { id, prices: all }: Product): Html {
+  const at = all.findIndex((price) => price.id === place.query.get(PARTS.prices)) + 1;
+  const prices = all.slice(at, at + PRICES_MAX);
+  const hasMore = all.length > at + prices.length;
+  return html`${table({
     caption: 'Prices, active ones first',
     columns: ['Price', 'Kind', 'State', 'Since', 'Id', ''],
     rows: prices.map((price) => [
@@ -124,11 +149,14 @@ function priceTable(place: Place, { id, prices }: Product): Html {
         : null,
     ]),
     empty: 'It has no price yet, so nobody can buy it.',
-  });
+  })}
+  ${pager(place, { hasMore, last: prices.at(-1)?.id }, PARTS.prices)}`;
 }
 
-function entitlementTable(place: Place, { product, entitlements }: ProductView): Html {
-  return table({
+function entitlementTable(place: Place, view: ProductPage): Html {
+  const { product, entitlements, hasMore } = view;
+  const last = entitlements.at(-1)?.id;
+  return html`${table({
     caption: 'What it gives',
     columns: ['Feature', 'Kind', { label: 'Limit', isNumber: true }, 'Given', 'Beyond it', ''],
     rows: entitlements.map((each) => [
@@ -136,18 +164,36 @@ function entitlementTable(place: Place, { product, entitlements }: ProductView):
       each.type,
       each.type === 'boolean' ? null : quantity(each.limit),
       each.resetInterval === 'never' ? 'once' : `each ${each.resetInterval}`,
-      each.overageAllowed ? 'allowed' : 'denied',
+      beyondOf(each, view),
       place.may('detachFeature')
         ? link(place, `/products/${product.id}/entitlements/${each.id}/detach`, 'Detach')
         : null,
     ]),
     empty: 'It gives no feature.',
-  });
+  })}
+  ${pager(place, { hasMore: hasMore.entitlements, last }, PARTS.entitlements)}`;
+}
+
+/** What becomes of usage beyond the limit. */
+function beyondOf(of: Entitlement, { product, beyond }: ProductPage): string | null {
+  const { featureKey, type, limit, overageAllowed } = of;
+  if (type === 'boolean' || limit === null) return null;
+  const found = beyond.find((one) => one.featureKey === featureKey);
+  const unpaid = overageAllowed ? 'allowed' : 'denied';
+  if (found === undefined) return unpaid;
+  const { pool, currencies } = found;
+  if (pool !== null) return `paid by ${pool}`;
+  if (currencies.length === 0) return unpaid;
+  const isSoldInAll = product.prices.every(
+    ({ status, currency }) => status !== 'active' || currencies.includes(currency),
+  );
+  return `billed in ${currencies.join(', ')}${isSoldInAll ? '' : `, otherwise ${unpaid}`}`;
 }
 
 function usagePriceTable(place: Place, view: ProductView): Html {
-  const { product, usagePrices } = view;
-  return table({
+  const { product, usagePrices, hasMore } = view;
+  const last = usagePrices.at(-1)?.id;
+  return html`${table({
     caption: 'Usage prices, newest first',
     columns: ['Feature', 'Model', 'What it costs', 'Currency', 'State', ''],
     rows: usagePrices.map((price) => {
@@ -164,17 +210,22 @@ function usagePriceTable(place: Place, view: ProductView): Html {
       ];
     }),
     empty: 'Usage beyond what is included is not sold.',
-  });
+  })}
+  ${pager(place, { hasMore: hasMore.usagePrices, last }, PARTS.usagePrices)}`;
 }
 
 function previews(place: Place, view: ProductView): Html | null {
   const usagePrices = view.usagePrices.filter(({ status }) => status === 'active');
   const active = view.product.prices.filter(({ status }) => status === 'active');
   if (active.length === 0) return null;
+  const isWhole = active.length <= PREVIEWS_MAX && !view.hasMore.usagePrices;
   return section(
     'As the buyer sees it',
     html`<div class="previews">
-      ${active.map((price) => pricePreview(place, price, { ...view, usagePrices }))}
-    </div>`,
+        ${active
+          .slice(0, PREVIEWS_MAX)
+          .map((price) => pricePreview(place, price, { ...view, usagePrices }))}
+      </div>
+      ${isWhole ? null : html`<p class="muted">The first prices, with what is listed above.</p>`}`,
   );
 }

@@ -176,6 +176,52 @@ test('the portal shows usage against its limit', async () => {
   expect(text).toMatch(/Gold support<\/bdi><\/span\s*><span>Included/);
 });
 
+/** The usage on the page of a customer who used so many `feature`, as text, and its bars. */
+async function usageOf(user: Portal, feature: string, value: number) {
+  const body = { feature_key: feature, customer_id: user.customer, value };
+  expect((await server.call('POST', '/track', { body })).status).toBe(200);
+  const { text } = await user.get();
+  const part = /<section aria-labelledby="usage">.*?<\/section>/s.exec(text)?.[0] ?? '';
+  const bars = [...part.matchAll(/class="bar ([a-z]*)"/g)].map(([, tone]) => tone);
+  return { said: part.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' '), bars };
+}
+
+test('the portal names the pool of credits that pays beyond the limit, and warns of nothing', async () => {
+  await made(server, '/meters', { slug: 'images', name: 'Images', unit: 'images', scale: 0 });
+  const costs = [{ feature_key: 'images', cost: '2' }];
+  await made(server, '/meters', { slug: 'coins', name: 'Coins', scale: 0, credit_costs: costs });
+  const user = await openPortal(server);
+  const path = `/customers/${user.customer}/grants`;
+  await made(server, path, { feature_key: 'coins', amount: 1_000_000 });
+  const alone = await usageOf(user, 'images', 465_000);
+  expect(alone.said).toContain('465,000 images used, paid by Coins');
+  expect([alone.said.includes('over'), alone.bars]).toEqual([false, ['near']]);
+  const other = await openPortal(server);
+  const given = `/customers/${other.customer}/grants`;
+  await made(server, given, { feature_key: 'coins', amount: 10 });
+  await made(server, given, { feature_key: 'images', amount: 3 });
+  const { said, bars } = await usageOf(other, 'images', 5);
+  expect(said).toContain('5 of 3 images used (2 paid by Coins)');
+  expect(bars).toContain('');
+});
+
+test('the portal says of usage beyond an allowance that it is billed, where it is sold', async () => {
+  await made(server, '/meters', { slug: 'mails', name: 'Mails', unit: 'mails' });
+  const product = await made(server, '/products', {
+    name: 'Sold',
+    prices: [{ amount: '0', currency: 'EUR', interval: 'month' }],
+  });
+  const at = `/products/${product.id}`;
+  await made(server, `${at}/entitlements`, { feature_key: 'mails', limit: 10 });
+  const price = { feature_key: 'mails', currency: 'EUR', model: 'per_unit', unit_amount: '0.01' };
+  await made(server, `${at}/usage-prices`, price);
+  const user = await openPortal(server);
+  await made(server, '/subscriptions', { customer_id: user.customer, product_id: product.id });
+  const { said, bars } = await usageOf(user, 'mails', 25);
+  expect(said).toContain('25 of 10 mails used (15 billed)');
+  expect(bars).toEqual(['']);
+});
+
 test("a live customer's portal shows no test mode, and without a processor no card form", async () => {
   const key = server.organisation.liveKey;
   const { json: customer } = await server.call('POST', '/customers', {

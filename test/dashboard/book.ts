@@ -42,12 +42,12 @@ export const SHOWN_PATHS: readonly string[] = DASHBOARD_PAGES.map(({ path }) => 
   (path) => !FILES.has(path) && !ABSENT.has(path),
 );
 
-export type Book = {
-  /** Of a page of the table, with the ids of this book; throws where it has none for it. */
-  addressOf(path: string): string;
-};
-
 type Ids = Readonly<Record<string, string>>;
+
+export type Book = {
+  /** Of a page of the table, with the ids of this book but those given; throws where it has none for it. */
+  addressOf(path: string, given?: Ids): string;
+};
 
 /** Where a book is made: a `Shop`, or what else sells on a service. */
 export type Seller = Pick<Shop, 'checkout' | 'buy' | 'read'> & {
@@ -171,16 +171,19 @@ export async function makeBook(shop: Seller, { name, email }: Texts): Promise<Bo
     '/settings/members/:id': memberId,
     '/settings/invitations/:id': invitation.json.id,
   };
-  return { addressOf: (path) => addressOf(path, ids) };
+  return { addressOf: (path, given = {}) => addressOf(path, { ids, given }) };
 }
 
-function addressOf(path: string, ids: Ids): string {
+function addressOf(
+  path: string,
+  { ids, given }: { readonly ids: Ids; readonly given: Ids },
+): string {
   const parts = path.split('/');
   return parts
     .map((part, at) => {
       if (!part.startsWith(':')) return part;
       const pattern = parts.slice(0, at + 1).join('/');
-      const id = ids[pattern];
+      const id = given[part] ?? ids[pattern];
       if (id === undefined) throw new Error(`the book has nothing for ${pattern}`);
       return id;
     })

@@ -48,6 +48,25 @@ export async function signIn(
   await page.waitForURL((url) => url.pathname.startsWith(`/dashboard/${organisationId}/`));
 }
 
+/** Short words of tables that are broken into lines: a table scrolls instead. */
+export function brokenWords(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('td')].flatMap((cell) => {
+    const broken = [];
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      for (const { 0: word, index } of text.data.matchAll(/(?<![\\w.@-])[A-Za-z]{2,14}(?![\\w.@-])|INV-[0-9-]+/g)) {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const lines = [...range.getClientRects()].map(({ top }) => Math.round(top));
+        const isId = /[0-9a-f]{8}-/.test(text.data);
+        if (!isId && new Set(lines).size > 1) broken.push(word);
+      }
+    }
+    return broken;
+  })`);
+}
+
 /** No text has become markup. */
 export async function expectOnlyText(page: Page): Promise<void> {
   expect(await page.title()).not.toBe('owned');

@@ -7,7 +7,7 @@ import { openBrowser } from '../pages/browser.ts';
 import { expectAccessible } from '../pages/gallery.ts';
 import { type Book, makeBook, openShop, PLAIN, SHOWN_PATHS } from './book.ts';
 import { LOOKS_ONLY, violationsOf } from '../pages/violations.ts';
-import { DESKTOP, openSeat, PHONE, type Seat, signIn } from './browser.ts';
+import { brokenWords, DESKTOP, openSeat, PHONE, type Seat, signIn } from './browser.ts';
 import { indexPictures, keepPicture } from './pictures.ts';
 
 setDefaultTimeout(60_000);
@@ -46,6 +46,7 @@ test.each(SHOWN_PATHS)('a dashboard page of usual data fits: "%s"', async (path)
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    expect(await brokenWords(page)).toEqual([]);
     expect(await violationsOf(page, runOnly)).toEqual([]);
     await keepPicture(page, path, name);
   }

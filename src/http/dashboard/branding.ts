@@ -34,8 +34,8 @@ export const BRANDING_PAGES: readonly DashboardPage[] = [
     path: '/settings/branding/logo/remove',
     title: 'Remove the logo',
     section,
-    needs: ['deleteLogo'],
-    show: ({ place }) => Promise.resolve(confirmPage(place, REMOVAL)),
+    needs: ['getLogo', 'deleteLogo'],
+    show: askRemove,
     act: { needs: ['deleteLogo'], run: removeLogo },
   },
 ];
@@ -77,12 +77,15 @@ async function putLogo({ api, file }: Visit) {
   return { to: '/settings/branding', notice: 'changed' } as const;
 }
 
-const REMOVAL = {
-  title: 'Remove the logo',
-  text: 'Pages and new mails have your name alone.',
-  submit: 'Remove it',
-  back: '/settings/branding',
-} as const;
+async function askRemove({ api, place }: Visit) {
+  await api.organization.retrieveLogo();
+  return confirmPage(place, {
+    title: 'Remove the logo',
+    text: 'Pages and new mails have your name alone.',
+    submit: 'Remove it',
+    back: '/settings/branding',
+  });
+}
 
 async function removeLogo({ api }: Visit) {
   await api.organization.deleteLogo();

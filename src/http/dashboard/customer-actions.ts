@@ -1,5 +1,4 @@
 // What may be done about one customer, each on a page of its own.
-import { TollhouseError } from '../../client/index.ts';
 import type { CustomerChange, CustomerCreate, TrackResult } from '../../client/types.ts';
 import {
   correctionForm,
@@ -12,6 +11,7 @@ import {
   spendCapForm,
   voidGrantForm,
 } from '../../pages/dashboard/customer-forms.ts';
+import { rowOf } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
 import { orNone, wrongField } from './refusals.ts';
 import { given, Typed } from './typed.ts';
@@ -187,11 +187,7 @@ async function grant(visit: Visit): Promise<Done> {
 /** A grant that is not this customer's, or has ended, is not there. */
 async function grantOf(visit: Visit) {
   const { data } = await visit.api.grants.list(idOf(visit));
-  const found = data.find(({ id }) => id === visit.params['grant']);
-  if (found === undefined) {
-    throw new TollhouseError('no such grant', { type: 'not_found', status: 404 });
-  }
-  return found;
+  return rowOf(data, visit.params['grant'], 'grant');
 }
 
 async function showVoid(visit: Visit) {

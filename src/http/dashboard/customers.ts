@@ -1,17 +1,20 @@
-import type { Meter } from '../../client/types.ts';
 import { customersPage } from '../../pages/dashboard/customers.ts';
+import { FEATURES_PARAMETER, grantsPage } from '../../pages/dashboard/balances.ts';
 import { customerPage } from '../../pages/dashboard/customer.ts';
 import { AUTO_TOPUP_PAGES } from './auto-topups.ts';
 import { CUSTOMER_ACTIONS } from './customer-actions.ts';
 import { denialsOf, usageOf } from './customer-usage.ts';
 import { filterOf, ledBy, pageOf } from './lists.ts';
 import type { DashboardPage, Visit } from './page.ts';
+import { metersOf, poolOf } from './pools.ts';
 import { orNone } from './refusals.ts';
 import { given } from './typed.ts';
 
+/** Features on a page, and grants of each: a feature's own page has the rest. */
+const FEATURES = 10;
+const GRANTS = 10;
+const GRANTS_A_PAGE = 100;
 /** Of what a customer bought: the rest is in its own section. */
-/** As many as are looked through for the pool that pays. */
-const METERS_MAX = 200;
 const NEWEST = 5;
 const EVENTS = 10;
 const LABELS_MAX = 100;
@@ -40,6 +43,7 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
       'getUsage',
       'listDecisions',
       'getSpendCap',
+      'getCredit',
       'listCustomerAlerts',
       'listAutoTopups',
       'listTags',
@@ -50,6 +54,13 @@ export const CUSTOMER_PAGES: readonly DashboardPage[] = [
       'listInvoices',
     ],
     show: showCustomer,
+  },
+  {
+    path: '/customers/:id/grants',
+    title: 'Grants of a customer',
+    section: 'customers',
+    needs: ['getCustomer', 'listGrants'],
+    show: showGrants,
   },
 ];
 
@@ -65,25 +76,34 @@ async function showCustomers({ api, query, place }: Visit) {
 
 /** Lists are read in turn: an organisation has few places in their lane. */
 async function showCustomer(visit: Visit) {
-  const { api, params, place } = visit;
+  const { api, params, place, query } = visit;
   const customer = await api.customers.retrieve(params['id'] ?? '');
   const { id } = customer;
-  const [{ data: balances }, { data: grants }, spendCap] = await Promise.all([
-    api.customers.listBalances(id),
-    api.grants.list(id),
+  const [{ data: balances, nextCursor: nextFeatures }, spendCap] = await Promise.all([
+    api.customers.listBalances(id, {
+      limit: FEATURES,
+      ...given({ cursor: filterOf(query, FEATURES_PARAMETER) }),
+    }),
     orNone(api.customers.retrieveSpendCap(id)),
   ]);
   const [{ data: autoTopups }, { data: alerts }, meters] = await Promise.all([
     api.customers.listAutoTopups(id),
     api.alerts.listOfCustomer(id),
-    api.meters.list({ limit: METERS_MAX }),
+    metersOf(api),
   ]);
-  const features = balances.map((balance) => ({
-    balance,
-    grants: grants.filter(({ meterId }) => meterId === balance.meterId),
-    alerts: alerts.filter(({ meterId }) => meterId === balance.meterId),
-    pool: poolOf(balance.featureKey, meters.data),
-  }));
+  const features = await Promise.all(
+    balances.map(async (balance) => {
+      const { featureKey, meterId } = balance;
+      const grants = await api.grants.list(id, { featureKey, limit: GRANTS });
+      return {
+        balance,
+        grants: grants.data,
+        hasMoreGrants: grants.nextCursor !== null,
+        alerts: alerts.filter((alert) => alert.meterId === meterId),
+        pool: poolOf(featureKey, meters),
+      };
+    }),
+  );
   const usage = await usageOf(visit, id, features);
   const denials = await denialsOf(visit, id);
   const labels = { objectId: id, limit: LABELS_MAX };
@@ -96,17 +116,29 @@ async function showCustomer(visit: Visit) {
     const { data: events } = await api.events.list({ objectId: subscription.id, limit: EVENTS });
     subscriptions.push({ subscription, events });
   }
+  const { data: credit } = await api.customers.retrieveCredit(id);
   const { data: payments } = await api.payments.list(bought);
   const { data: invoices } = await api.invoices.list(bought);
   const limits = { spendCap, autoTopups, alerts };
-  const seen = { customer, features, usage, denials, ...limits, tags, fields };
+  const seen = {
+    customer,
+    features,
+    nextFeatures,
+    usage,
+    denials,
+    ...limits,
+    credit,
+    tags,
+    fields,
+  };
   return customerPage(place, { ...seen, subscriptions, payments, invoices });
 }
 
-/** The slug of the pool whose list in force has the feature, or null. */
-function poolOf(feature: string, meters: readonly Meter[]): string | null {
-  const pays = meters.find(({ creditCosts }) =>
-    creditCosts.some(({ featureKey }) => featureKey === feature),
-  );
-  return pays?.slug ?? null;
+/** Grants of one feature, or of all, in the order in which they are used up. */
+async function showGrants({ api, params, place, query }: Visit) {
+  const customer = await api.customers.retrieve(params['id'] ?? '');
+  const featureKey = filterOf(query, 'feature_key');
+  const cursor = filterOf(query, 'after');
+  const asked = { limit: GRANTS_A_PAGE, ...given({ featureKey, cursor }) };
+  return grantsPage(place, { customer, ...(await api.grants.list(customer.id, asked)) });
 }

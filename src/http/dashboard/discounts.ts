@@ -1,6 +1,6 @@
 import { confirmPage } from '../../pages/dashboard/confirm.ts';
 import { discountForm, discountsPage } from '../../pages/dashboard/discounts.ts';
-import { pageOf, searched } from './lists.ts';
+import { PAGE_ROWS_MAX, pageOf, rowOf, searched } from './lists.ts';
 import type { DashboardPage, Done, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
 
@@ -26,17 +26,8 @@ export const DISCOUNT_PAGES: readonly DashboardPage[] = [
     path: '/discounts/:id/delete',
     title: 'Delete a discount',
     section,
-    needs: ['deleteDiscount'],
-    show: ({ place }) =>
-      Promise.resolve(
-        confirmPage(place, {
-          title: 'Delete the discount',
-          text: 'It takes nothing off any more. What was paid with it stays, and its code becomes free.',
-          submit: 'Delete',
-          isGrave: true,
-          back: '/discounts',
-        }),
-      ),
+    needs: ['listDiscounts', 'deleteDiscount'],
+    show: askDelete,
     act: {
       needs: ['deleteDiscount'],
       run: async ({ api, params: { id = '' } }) => {
@@ -50,6 +41,19 @@ export const DISCOUNT_PAGES: readonly DashboardPage[] = [
 async function showDiscounts({ api, query, place: at }: Visit) {
   const { place, rows } = await searched(at, () => api.discounts.list(pageOf(query)));
   return discountsPage(place, rows);
+}
+
+async function askDelete({ api, place, params }: Visit) {
+  const all = api.discounts.list({ limit: PAGE_ROWS_MAX });
+  const { code } = await rowOf(all, params['id'], 'discount');
+  return confirmPage(place, {
+    title: 'Delete the discount',
+    under: code,
+    text: 'It takes nothing off any more. What was paid with it stays, and its code becomes free.',
+    submit: 'Delete',
+    isGrave: true,
+    back: '/discounts',
+  });
 }
 
 async function create(visit: Visit): Promise<Done> {

@@ -7,6 +7,7 @@ import {
   invoicePage,
   invoicesPage,
   LINE_ROWS,
+  LINES_PARAMETER,
 } from '../../pages/dashboard/invoices.ts';
 import { money } from '../../pages/dashboard/values.ts';
 import { html } from '../../pages/html.ts';
@@ -40,8 +41,8 @@ export const INVOICE_PAGES: readonly DashboardPage[] = [
     title: 'Invoice',
     section,
     needs: ['printInvoice'],
-    show: ({ download, params: { id = '' } }) =>
-      download(`/api/invoices/${encodeURIComponent(id)}/pdf`),
+    show: ({ download, query, params: { id = '' } }) =>
+      download(`/api/invoices/${encodeURIComponent(id)}/pdf?${query.toString()}`),
   },
   {
     path: '/invoices/:id/usage',
@@ -111,11 +112,32 @@ async function showInvoices(visit: Visit) {
 }
 
 /** An invoice, its payment, and what may be done with it now. */
-async function standingOf({ api, params: { id = '' } }: Visit) {
+async function standingOf({ api, query, params: { id = '' } }: Visit) {
   const invoice = await api.invoices.retrieve(id);
+  const after = filterOf(query, LINES_PARAMETER);
+  const { data, hasMore } =
+    after === undefined
+      ? { data: invoice.lines, hasMore: invoice.linesHasMore }
+      : await api.invoices.listLines(id, { limit: LINES_MAX, after });
+  const lines = shownLines(data);
   const payment =
     invoice.paymentId === null ? null : await api.payments.retrieve(invoice.paymentId);
-  return { invoice, payment, actions: actionsOf(invoice, payment) };
+  const isCut = hasMore || lines.length < data.length;
+  return { invoice, lines, isCut, payment, actions: actionsOf(invoice, payment) };
+}
+
+/** Lines of a page, and tiers of them: 50 us each. */
+const LINES_MAX = 100;
+const TIERS_MAX = 300;
+
+/** The first ones, as far as a page has room for their tiers; at least one. */
+function shownLines(lines: Invoice['lines']): Invoice['lines'] {
+  let tiers = 0;
+  const end = lines.findIndex((line, at) => {
+    tiers += 'tiers' in line ? line.tiers.length : 0;
+    return at > 0 && tiers > TIERS_MAX;
+  });
+  return end === -1 ? lines : lines.slice(0, end);
 }
 
 function actionsOf(invoice: Invoice, payment: Payment | null): InvoiceActions {

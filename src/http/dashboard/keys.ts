@@ -1,7 +1,6 @@
 // API keys. Making, replacing and revoking one is risky: in live mode the member proves first who it
 // is.
-import { TollhouseError } from '../../client/index.ts';
-import type { ApiKey, ApiKeyScope } from '../../client/types.ts';
+import type { ApiKeyScope } from '../../client/types.ts';
 import { confirmPage } from '../../pages/dashboard/confirm.ts';
 import {
   keysPage,
@@ -10,11 +9,9 @@ import {
   newKeyPage,
   overlapField,
 } from '../../pages/dashboard/keys.ts';
-import { pageOf } from './lists.ts';
+import { PAGE_ROWS_MAX, pageOf, rowOf } from './lists.ts';
 import type { DashboardPage, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
-
-const PAGE_ROWS_MAX = 200;
 
 const section = 'keys';
 const risk = () => ({ kind: 'api_key' }) as const;
@@ -56,14 +53,8 @@ async function showAll({ api, query, place }: Visit) {
   return keysPage(place, { page, realNow: Date.now() });
 }
 
-/** Keys have no page of their own in the API: it is looked for in their list. */
-async function keyOf(visit: Visit): Promise<ApiKey> {
-  const id = idOf(visit);
-  for await (const key of visit.api.apiKeys.list({ limit: PAGE_ROWS_MAX })) {
-    if (key.id === id) return key;
-  }
-  throw new TollhouseError('no such API key', { type: 'not_found', status: 404 });
-}
+const keyOf = (visit: Visit) =>
+  rowOf(visit.api.apiKeys.list({ limit: PAGE_ROWS_MAX }), idOf(visit), 'API key');
 
 async function make(visit: Visit) {
   const typed = new Typed(visit);

@@ -5,6 +5,8 @@ import { isUuid } from '../../records/uuid.ts';
 import type { Visit } from './page.ts';
 
 const PAGE_ROWS = 50;
+/** As many as the API gives at once. */
+export const PAGE_ROWS_MAX = 200;
 
 export type Rows<T> = { readonly data: readonly T[]; readonly hasMore: boolean };
 
@@ -12,6 +14,27 @@ export type Rows<T> = { readonly data: readonly T[]; readonly hasMore: boolean }
 export function pageOf(query: URLSearchParams): { limit: number; after?: string } {
   const after = query.get('after');
   return { limit: PAGE_ROWS, ...(after !== null && after !== '' && { after }) };
+}
+
+/** The first rows of a list, however few a page of it has. */
+export async function firstOf<T>(list: AsyncIterable<T>, max: number): Promise<readonly T[]> {
+  const rows: T[] = [];
+  for await (const row of list) {
+    if (rows.push(row) === max) break;
+  }
+  return rows;
+}
+
+/** The row with an id, of what the API reads by no id. @throws as the API does where there is none */
+export async function rowOf<T extends { readonly id: string }>(
+  rows: AsyncIterable<T> | Iterable<T>,
+  id: string | undefined,
+  what: string,
+): Promise<T> {
+  for await (const row of rows) {
+    if (row.id === id) return row;
+  }
+  throw new TollhouseError(`no such ${what}`, { type: 'not_found', status: 404 });
 }
 
 /** A filter of the address; undefined where it is empty. */

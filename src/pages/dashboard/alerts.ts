@@ -22,25 +22,32 @@ export function alertWords({ type, threshold }: Pick<Alert, 'type' | 'threshold'
 }
 
 /** Of a customer: its own, and those for each customer. */
+/** Alerts that the page of a customer shows. */
+const ALERTS_MAX = 100;
+
 export function customerAlertsSection(
   place: Place,
   at: string,
   alerts: readonly CustomerAlert[],
 ): Html {
+  const more = alerts.length - ALERTS_MAX;
   return section(
     'Alerts',
-    table({
+    html`${table({
       caption: 'Alerts that concern the customer',
       columns: ['Feature', 'Alert', 'State', 'For', ''],
-      rows: alerts.map((alert) => [
-        alert.featureKey,
-        alertWords(alert),
-        badge(alert.triggered ? 'fired' : 'armed'),
-        alert.customerId === null ? 'each customer' : 'this customer',
-        removal(place, alert),
-      ]),
+      rows: alerts
+        .slice(0, ALERTS_MAX)
+        .map((alert) => [
+          alert.featureKey,
+          alertWords(alert),
+          badge(alert.triggered ? 'fired' : 'armed'),
+          alert.customerId === null ? 'each customer' : 'this customer',
+          removal(place, alert),
+        ]),
       empty: 'No alert.',
-    }),
+    })}
+    ${more > 0 ? html`<p class="muted">And ${more} more: those of a feature are on its page.</p>` : null}`,
     place.may('createAlert') ? [button(place, `${at}/alert`, 'New alert')] : [],
   );
 }

@@ -1,41 +1,76 @@
 // A customer's balances, explained: which grant pays next, what is held back, what comes when.
-import type { Balance, CustomerAlert, LiveGrant } from '../../client/types.ts';
+import type { Balance, Customer, CustomerAlert, LiveGrant } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { alertWords } from './alerts.ts';
-import { facts, link, live, section } from './parts.ts';
-import { table } from './tables.ts';
-import { badge, instant, quantity } from './values.ts';
+import { facts, heading, link, live, section } from './parts.ts';
+import { pager, table } from './tables.ts';
+import { badge, code, instant, quantity } from './values.ts';
 import type { Place } from './place.ts';
 
 /** A feature with the grants behind its balance, in the order in which they are used up. */
 export type FeatureBalance = {
   readonly balance: Balance;
   readonly grants: readonly LiveGrant[];
+  /** Whether there are grants behind them. */
+  readonly hasMoreGrants: boolean;
   readonly alerts: readonly CustomerAlert[];
   /** The slug of the pool of credits that pays beyond them; null: none does. */
   readonly pool: string | null;
 };
 
+/** In the address: the cursor behind which the features go on. */
+export const FEATURES_PARAMETER = 'features';
+
 export function balancesSection(
   place: Place,
   at: string,
-  features: readonly FeatureBalance[],
+  {
+    features,
+    nextFeatures: next,
+  }: { readonly features: readonly FeatureBalance[]; readonly nextFeatures: string | null },
 ): Html {
   return section(
     'What it may use',
-    live(
+    html`${live(
       'balances',
       features.length === 0
         ? html`<p class="empty">Nothing: no plan and no grant gives it a feature.</p>`
         : html`${features.map((feature) => explained(place, at, feature))}`,
-    ),
+    )}
+    ${pager(place, { hasMore: next !== null, last: next ?? undefined }, FEATURES_PARAMETER)}`,
   );
+}
+
+/** The grants of a customer by themselves, page by page. */
+export function grantsPage(
+  place: Place,
+  {
+    customer,
+    data,
+    nextCursor: next,
+  }: {
+    readonly customer: Customer;
+    readonly data: readonly LiveGrant[];
+    readonly nextCursor: string | null;
+  },
+): Html {
+  const at = `/customers/${customer.id}`;
+  return html`${heading('Grants', {
+    under: link(place, at, customer.name ?? customer.email ?? code(customer.id)),
+  })}
+  ${grantTable(place, at, {
+    caption: 'Grants, in the order in which they are used up',
+    grants: data,
+    payer: undefined,
+    isOfAll: true,
+  })}
+  ${pager(place, { hasMore: next !== null, last: next ?? undefined })}`;
 }
 
 function explained(
   place: Place,
   at: string,
-  { balance, grants, alerts, pool }: FeatureBalance,
+  { balance, grants, hasMoreGrants, alerts, pool }: FeatureBalance,
 ): Html {
   const payer = grants.find(pays);
   const coming = whatComes(place, grants);
@@ -43,6 +78,7 @@ function explained(
   const fired = alerts.filter(({ triggered }) => triggered);
   const isBoolean = grants.length > 0 && grants.every((grant) => grant.boolean);
   const beyond = pool === null ? null : html`, which ${pool} pays`;
+  const noneOf = () => (hasMoreGrants ? 'a grant further on' : (pool ?? unpaid(grants)));
   return html`<h3>${featureKey}</h3>
     ${facts([
       isBoolean ? ['Included', 'yes'] : ['Left', quantity(balance.remaining)],
@@ -58,32 +94,20 @@ function explained(
             'Period',
             html`${instant(place, periodStart)} – ${instant(place, periodEnd) ?? 'without end'}`,
           ],
-      ['The next use is paid by', payer === undefined ? (pool ?? unpaid(grants)) : nameOf(payer)],
+      ['The next use is paid by', payer === undefined ? noneOf() : nameOf(payer)],
     ])}
-    ${table({
+    ${grantTable(place, at, {
       caption: `Grants of ${featureKey}, in the order in which they are used up`,
-      columns: [
-        'Grant',
-        'State',
-        { label: 'Given', isNumber: true },
-        { label: 'Used', isNumber: true },
-        { label: 'Left', isNumber: true },
-        'Ends',
-        '',
-      ],
-      rows: grants.map((grant) => [
-        html`${nameOf(grant)}${grant.reason === null ? null : html`<br /><small class="muted">${grant.reason}</small>`}`,
-        stateOf(grant, payer),
-        quantity(grant.amount),
-        quantity(grant.used),
-        grant.unlimited && grant.suspended !== null ? '0' : quantity(grant.remaining),
-        instant(place, grant.expiresAt),
-        place.may('voidGrant') && grant.subscriptionId === null
-          ? link(place, `${at}/grants/${grant.id}/void`, 'Take back')
-          : null,
-      ]),
-      empty: 'No grant is left.',
+      grants,
+      payer,
     })}
+    ${
+      hasMoreGrants
+        ? html`<p>
+            ${link(place, `${at}/grants?${new URLSearchParams({ feature_key: featureKey }).toString()}`, 'All grants')}
+          </p>`
+        : null
+    }
     ${
       coming.length === 0
         ? null
@@ -94,6 +118,46 @@ function explained(
             empty: '',
           })
     }`;
+}
+
+function grantTable(
+  place: Place,
+  at: string,
+  of: {
+    readonly caption: string;
+    readonly grants: readonly LiveGrant[];
+    /** The one that pays for what is used next, if it is one of them. */
+    readonly payer: LiveGrant | undefined;
+    readonly isOfAll?: boolean;
+  },
+): Html {
+  const { caption, grants, payer, isOfAll = false } = of;
+  return table({
+    caption,
+    columns: [
+      ...(isOfAll ? ['Feature'] : []),
+      'Grant',
+      'State',
+      { label: 'Given', isNumber: true },
+      { label: 'Used', isNumber: true },
+      { label: 'Left', isNumber: true },
+      'Ends',
+      '',
+    ],
+    rows: grants.map((grant) => [
+      ...(isOfAll ? [grant.featureKey] : []),
+      html`${nameOf(grant)}${grant.reason === null ? null : html`<br /><small class="muted">${grant.reason}</small>`}`,
+      stateOf(grant, payer),
+      quantity(grant.amount),
+      quantity(grant.used),
+      grant.unlimited && grant.suspended !== null ? '0' : quantity(grant.remaining),
+      instant(place, grant.expiresAt),
+      place.may('voidGrant') && grant.subscriptionId === null
+        ? link(place, `${at}/grants/${grant.id}/void`, 'Take back')
+        : null,
+    ]),
+    empty: 'No grant is left.',
+  });
 }
 
 /** Whether it pays for what is used next. */

@@ -6,7 +6,7 @@ import { lineTable } from './invoice-lines.ts';
 import { faultNotice, field, form } from './forms.ts';
 import { button, facts, heading, link, section } from './parts.ts';
 import { filterField, filters, filterSelect, pager, table } from './tables.ts';
-import { badge, code, instant, money } from './values.ts';
+import { badge, code, instant, money, whole } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf, words } from './words.ts';
 
@@ -56,7 +56,7 @@ export function invoicesPage(
       'Paid',
     ],
     rows: data.map((invoice) => [
-      link(place, `/invoices/${invoice.id}`, invoice.number ?? 'Draft'),
+      link(place, `/invoices/${invoice.id}`, whole(invoice.number ?? 'Draft')),
       money(invoice.total, invoice.currency),
       badge(invoice.status),
       words(invoice.billingReason),
@@ -69,6 +69,9 @@ export function invoicesPage(
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
 
+/** In the address: the line behind which they go on. */
+export const LINES_PARAMETER = 'lines';
+
 export type InvoiceActions = {
   readonly finalize: boolean;
   readonly pay: boolean;
@@ -79,11 +82,14 @@ export function invoicePage(
   place: Place,
   of: {
     readonly invoice: Invoice;
+    /** A page of its lines, and whether there are more behind them. */
+    readonly lines: Invoice['lines'];
+    readonly isCut: boolean;
     readonly actions: InvoiceActions;
     readonly payment: Payment | null;
   },
 ): Html {
-  const { invoice, actions, payment } = of;
+  const { invoice, lines, isCut, actions, payment } = of;
   const { id, customerId, subscriptionId } = invoice;
   const at = `/invoices/${id}`;
   const hasUsage = invoice.lines.some((line) => 'tiers' in line);
@@ -119,7 +125,12 @@ export function invoicePage(
     ['Paid', instant(place, invoice.paidAt)],
     ['Tries to collect it', String(invoice.attempts)],
   ])}
-  ${section('Lines', lineTable(place, invoice))} ${totals(invoice)}
+  ${section(
+    'Lines',
+    html`${lineTable(place, { ...invoice, lines })}
+    ${pager(place, { hasMore: isCut, last: lines.at(-1)?.id }, LINES_PARAMETER)}`,
+  )}
+  ${totals(invoice)}
   ${
     payment === null
       ? null

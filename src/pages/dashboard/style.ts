@@ -43,12 +43,12 @@ export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}${BRAND_S
   .scroll { position: relative; overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .8rem; }
   table { border-collapse: collapse; width: 100%; font-size: .94rem; }
   th, td { text-align: start; padding: .55rem .8rem; vertical-align: baseline; overflow-wrap: normal; }
-  td { max-width: 24rem; overflow-wrap: anywhere; min-width: 5rem; }
+  td { max-width: 24rem; overflow-wrap: break-word; min-width: 5rem; }
   th { color: var(--muted); font-weight: 600; font-size: .86rem; white-space: nowrap; border-bottom: 1px solid var(--line); }
   tr + tr td { border-top: 1px solid var(--line); }
   td .actions { flex-wrap: nowrap; }
   .number { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
-  time { white-space: nowrap; }
+  time, .whole { white-space: nowrap; }
   .empty { color: var(--muted); padding: 1.25rem; background: var(--card); border: 1px dashed var(--line); border-radius: .8rem; }
   .pager { display: flex; gap: .5rem; margin-top: 1rem; }
   .filters { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin-bottom: 1.25rem; }
@@ -59,7 +59,7 @@ export const DASHBOARD_STYLE = stylesheet(`${TICKET_STYLE}${SOLD_STYLE}${BRAND_S
   .card .big { font-size: 1.5rem; font-weight: 650; font-variant-numeric: tabular-nums; }
   .facts { grid-template-columns: minmax(8rem, auto) 1fr; }
   .facts dd { text-align: start; }
-  .facts + .scroll, .facts + .empty, form.stack + .button { margin-top: .75rem; }
+  .facts + .scroll, .facts + .empty, p + .scroll, .scroll + .scroll, form.stack + .button { margin-top: .75rem; }
   .badge { display: inline-block; padding: .05rem .6rem; border: 1px solid; border-radius: 2rem; font-size: .84rem; font-weight: 600; color: var(--accent); }
   td .badge { white-space: nowrap; }
   .badge.wait { color: var(--warn); }

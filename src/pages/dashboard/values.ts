@@ -5,6 +5,8 @@ import { parseMoney } from '../../../ledger/kernel/money.ts';
 import type { Place } from './place.ts';
 
 export const code = (text: string): Html => html`<span class="code">${text}</span>`;
+/** What stands on one line, such as a number of an invoice. */
+export const whole = (text: string): Html => html`<span class="whole">${text}</span>`;
 
 const GOOD = new Set([
   'active',

@@ -1,11 +1,11 @@
 import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { day, frame, head, methodName, money, written } from './parts.ts';
+import { day, frame, head, methodName, money, more, told, written } from './parts.ts';
 import { subscriptions } from './subscriptions.ts';
 import { topUps } from './topups.ts';
 import { upcoming } from './upcoming.ts';
 import { usage } from './usage.ts';
-import type { InvoiceView, MethodView, Notice, PortalView } from './view.ts';
+import type { InvoiceView, MethodView, PortalView } from './view.ts';
 
 export function portalPage(view: PortalView): Page {
   const { notice } = view;
@@ -21,26 +21,6 @@ function who({ customer: { name, email } }: PortalView): Html | null {
   return html`<p class="muted">
     ${both[0] ?? null}${both.length > 1 ? html` · ${both[1] ?? null}` : null}
   </p>`;
-}
-
-const TOLD: Readonly<Record<Notice, string>> = {
-  canceled: 'The subscription has ended.',
-  cancel_scheduled:
-    'The subscription will end with its period. You can change your mind until then.',
-  uncanceled: 'The subscription goes on as before.',
-  paused: 'The subscription is paused.',
-  resumed: 'The subscription is active again.',
-  resuming: 'Your payment is under way. Access is back as soon as it is there.',
-  method_replaced: 'The payment method was replaced. What is overdue is tried again now.',
-  topup_on: 'It is topped up automatically from now on.',
-  topup_off: 'It is not topped up automatically any more.',
-  method_pending: 'Your bank is checking the payment method. It counts as soon as it has.',
-};
-
-function told(notice: Notice): Html {
-  return html`<div class="notice" role="status" tabindex="-1" autofocus>
-    <p>${TOLD[notice]}</p>
-  </div>`;
 }
 
 function method({ method: on, canReplaceMethod, base }: PortalView): Html {
@@ -89,6 +69,7 @@ function invoices(view: PortalView): Html {
             ${all.map((invoice) => line(invoice, view))}
           </ul>`
     }
+    ${more(view, 'invoices')}
   </section>`;
 }
 

@@ -7,7 +7,7 @@ import { FORM_STYLE } from '../form-style.ts';
 import { SOLD_STYLE } from '../sold-usage.ts';
 import { stylesheet } from '../styles.ts';
 import { STYLE } from './style.ts';
-import type { Frame, MethodView, PriceView } from './view.ts';
+import type { Frame, List, MethodView, Notice, PortalView, PriceView } from './view.ts';
 
 const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE + BRAND_STYLE);
 
@@ -58,6 +58,28 @@ function named(brand: string): string {
   return brand.charAt(0).toUpperCase() + brand.slice(1);
 }
 
+const TOLD: Readonly<Record<Notice, string>> = {
+  canceled: 'The subscription has ended.',
+  cancel_scheduled:
+    'The subscription will end with its period. You can change your mind until then.',
+  uncanceled: 'The subscription goes on as before.',
+  unscheduled: 'The change is taken back. What the bank still pays of it is refunded.',
+  paused: 'The subscription is paused.',
+  resumed: 'The subscription is active again.',
+  resuming: 'Your payment is under way. Access is back as soon as it is there.',
+  method_replaced: 'The payment method was replaced. What is overdue is tried again now.',
+  topup_on: 'It is topped up automatically from now on.',
+  topup_off: 'It is not topped up automatically any more.',
+  method_pending: 'Your bank is checking the payment method. It counts as soon as it has.',
+};
+
+/** What was just done. */
+export function told(notice: Notice): Html {
+  return html`<div class="notice" role="status" tabindex="-1" autofocus>
+    <p>${TOLD[notice]}</p>
+  </div>`;
+}
+
 /** The reason of a refusal; it takes the focus, and a screen reader announces it. */
 export function refusalOf(refusal: string | null): Html | null {
   if (refusal === null) return null;
@@ -68,11 +90,29 @@ export function refusalOf(refusal: string | null): Html | null {
 
 export function head(
   title: Html,
-  { merchant, brand, base }: Pick<Frame, 'merchant' | 'brand' | 'base'>,
+  { merchant, brand, home }: Pick<Frame, 'merchant' | 'brand' | 'home'>,
 ): Html {
+  const name = written(merchant);
   return html`<header>
     ${brandLogo(brand)}
-    <p class="merchant"><a href="${base}">${written(merchant)}</a></p>
+    <p class="merchant">${home === null ? name : html`<a href="${home}">${name}</a>`}</p>
     <h1>${title}</h1>
   </header>`;
+}
+
+const MORE: Readonly<Record<List, string>> = {
+  subscriptions: 'More subscriptions',
+  usage: 'More usage',
+  topups: 'More top-ups',
+  invoices: 'More invoices',
+};
+
+/** Leads to the rows behind the last one of a list. */
+export function more({ base, next }: Pick<PortalView, 'base' | 'next'>, list: List): Html | null {
+  const after = next[list];
+  if (after === null) return null;
+  const query = new URLSearchParams({ [list]: after });
+  return html`<p class="actions">
+    <a class="button quiet" rel="next" href="${base}?${query.toString()}#${list}">${MORE[list]}</a>
+  </p>`;
 }

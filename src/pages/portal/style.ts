@@ -33,8 +33,7 @@ export const STYLE = `
   .invoices li { display: flex; flex-wrap: wrap; align-items: baseline; gap: .15rem 1rem; padding: .7rem 0; }
   .invoices li + li { border-top: 1px solid var(--line); }
   .invoices a { font-weight: 550; }
-  .invoices .when { flex: 1; min-width: 8rem; white-space: nowrap; color: var(--muted); }
-
+  .invoices .when { flex: 1; min-width: max-content; font-size: .92rem; white-space: nowrap; color: var(--muted); }
   .invoices .money { margin-inline-start: auto; }
   .stack > .option { margin-top: 1rem; }
   .banner .code { white-space: nowrap; }

@@ -1,14 +1,15 @@
 // What is topped up automatically: when, for how much, and the button that switches it.
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { type Html, html } from '../html.ts';
-import { day, money, written } from './parts.ts';
+import { day, money, more, written } from './parts.ts';
 import type { PortalView, TopUpView } from './view.ts';
 
-export function topUps({ topUps: all, base, timeZone }: PortalView): Html | null {
+export function topUps(view: PortalView): Html | null {
+  const { topUps: all, base, timeZone } = view;
   if (all.length === 0) return null;
   return html`<section aria-labelledby="topups">
     <h2 id="topups">Automatic top-ups</h2>
-    ${all.map((one) => card(one, { base, timeZone }))}
+    ${all.map((one) => card(one, { base, timeZone }))} ${more(view, 'topups')}
   </section>`;
 }
 

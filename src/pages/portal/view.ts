@@ -9,11 +9,16 @@ export type Frame = {
   readonly merchant: string;
   readonly brand: Brand;
   readonly isTest: boolean;
-  /** The path of the portal's first page; the others are below it. */
+  /** The portal's first page; null where the link opens another one alone. */
+  readonly home: string | null;
+  /** The path that all pages are below, the first one too. */
   readonly base: string;
   /** The time zone of its dates. */
   readonly timeZone: string;
 };
+
+/** Lists that go on behind a page: parameters of the address. */
+export type List = 'subscriptions' | 'usage' | 'topups' | 'invoices';
 
 export type PortalView = Frame & {
   readonly customer: { readonly name: string | null; readonly email: string | null };
@@ -25,6 +30,8 @@ export type PortalView = Frame & {
   /** Newest first. */
   readonly invoices: readonly InvoiceView[];
   readonly method: MethodView | null;
+  /** What the next page of each list begins behind; null: there is none. */
+  readonly next: { readonly [list in List]: string | null };
   /** Whether there is a processor that can replace it. */
   readonly canReplaceMethod: boolean;
 };
@@ -34,6 +41,7 @@ export const NOTICES = [
   'canceled',
   'cancel_scheduled',
   'uncanceled',
+  'unscheduled',
   'paused',
   'resumed',
   'resuming',
@@ -44,7 +52,7 @@ export const NOTICES = [
 ] as const;
 export type Notice = (typeof NOTICES)[number];
 
-export const ACTIONS = ['cancel', 'uncancel', 'pause', 'resume'] as const;
+export const ACTIONS = ['cancel', 'uncancel', 'unschedule', 'pause', 'resume'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export type SubscriptionView = {
@@ -62,6 +70,8 @@ export type SubscriptionView = {
   readonly cancelAt: Date | null;
   readonly endedAt: Date | null;
   readonly resumesAt: Date | null;
+  /** What waits for its payment: the price that it changes to, and since when. */
+  readonly pending: { readonly price: PriceView; readonly since: Date } | null;
   readonly keepsInvoices: boolean;
   /** Whether a resume now begins a new, charged period. */
   readonly resumeIsCharged: boolean;
@@ -90,8 +100,11 @@ export type UsageView = {
   readonly limit: bigint | null;
   /** A feature without quantities: a customer has it or not. */
   readonly isBoolean: boolean;
-  /** Nothing is included, and what is used is paid for. */
-  readonly isPaidFor: boolean;
+  /** What pays beyond the limit: a usage price, or the pool of credits of this name. null: nothing. */
+  readonly beyond:
+    | { readonly kind: 'price' }
+    | { readonly kind: 'pool'; readonly name: string }
+    | null;
   readonly resetsAt: Date | null;
 };
 
@@ -169,6 +182,8 @@ export type ReplaceView = Frame & {
   /** Identifies this rendering of the form. */
   readonly attempt: string;
   readonly method: MethodView | null;
+  /** In place of the form. */
+  readonly notice: Notice | null;
   readonly entered: Method;
   /** Whose page asks for it; null where ours does. */
   readonly owner: string | null;
@@ -178,4 +193,9 @@ export type ReplaceView = Frame & {
   readonly refusal: string | null;
 };
 
-export type RefusedView = 'unauthorized' | 'rate_limited' | 'downloading' | 'not_found';
+export type RefusedView =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'rate_limited'
+  | 'downloading'
+  | 'not_found';

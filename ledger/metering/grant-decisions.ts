@@ -1,7 +1,7 @@
 import { advance, endGrant, isOfPlan, since, startGrant } from './advance.ts';
 import { type MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
-import { type Grant, left } from './grants.ts';
+import { type Grant, isUsedUp } from './grants.ts';
 import { GRANTS_KEPT_MAX } from '../limits.ts';
 import type { MeterState } from './meter.ts';
 import { promised, rolloverOf } from './promised.ts';
@@ -10,7 +10,7 @@ import { inRange } from '../kernel/quantity.ts';
 
 export type GrantOutcome =
   | { readonly kind: 'granted'; readonly grant: Grant }
-  | { readonly kind: GrantRefusal }
+  | { readonly kind: GrantRefusal | 'too_many_grants_in_all' }
   /** A pool and its members have allowances with one reset (beyond.md 4). */
   | { readonly kind: 'other_reset' };
 
@@ -56,9 +56,9 @@ export function retireUsedUp(draft: MeterDraft): void {
   const at = draft.context.now;
   const paying = paidByGrant(draft.state);
   for (const grant of draft.state.grants) {
-    const isUsedUp =
-      grant.started && grant.recurs === null && left(grant) === 0n && !paying.has(grant.id);
-    if (isUsedUp && !isOfPlan(grant)) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+    const isNeeded = !grant.started || grant.recurs !== null || paying.has(grant.id);
+    if (isNeeded || !isUsedUp(grant) || isOfPlan(grant)) continue;
+    draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   }
 }
 

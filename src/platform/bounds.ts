@@ -58,6 +58,9 @@ export const BOUNDS = {
   metersPerCustomer:       { variable: 'LIMIT_METERS_PER_CUSTOMER', byDefault: 1000, whose: 'a customer', what: 'meters with usage or grants' },
   grantsPerCustomerMeter:  { variable: 'LIMIT_GRANTS_PER_CUSTOMER_METER', byDefault: GRANTS_LIVE_MAX, atMost: GRANTS_LIVE_MAX,
                              whose: 'a customer', what: 'live and scheduled grants of one feature' },
+  /** A load reads them all, and a change of a subscription looks at those of its features. */
+  grantsPerCustomer:       { variable: 'LIMIT_GRANTS_PER_CUSTOMER', byDefault: 50_000, whose: 'a customer',
+                             what: 'live and scheduled grants of all features' },
   subscriptionsPerCustomer: { variable: 'LIMIT_SUBSCRIPTIONS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'live subscriptions' },
   /** Nodes have them in memory. */
   alertsForAll:            { variable: 'LIMIT_ALERTS', byDefault: 1000, whose: 'an organisation', what: 'alerts for each customer' },

@@ -1,10 +1,10 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or freeze
 // at any moment.
-import { SIMULATED_ALERTS } from './alerts.ts';
 import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
 import type { CacheBounds } from '../../ledger/actor/actor-cache.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import type { CheckAnswer } from '../../ledger/metering/meter.ts';
+import type { Alert } from '../../ledger/metering/alert.ts';
 import type { Pool } from '../../ledger/metering/pool.ts';
 import {
   type Clock,
@@ -62,6 +62,8 @@ export type ProcessDeps = {
   readonly room: CacheBounds;
   readonly wantsUsage: boolean;
   readonly pool: Pool | null;
+  /** That every meter has. */
+  readonly alerts: readonly Alert[];
   readonly onDeath: () => void;
   /** What a run shows of its processes' logs. */
   readonly trace: (line: string) => void;
@@ -99,10 +101,10 @@ export class Process {
       log: this.#log(),
       leaseMs: deps.server.leaseMs,
       cacheBounds: deps.room,
-      bounds: { meters: Infinity, grantsPerMeter: 1000, subscriptions: Infinity },
+      bounds: { meters: Infinity, grantsPerMeter: 1000, grants: Infinity, subscriptions: Infinity },
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
       wants: (_tenant, type) => type !== 'usage.recorded' || deps.wantsUsage,
-      alertsOf: () => SIMULATED_ALERTS,
+      alertsOf: () => deps.alerts,
       poolOf: (meter) => (isOfPool(deps.pool, meter) ? deps.pool : null),
       onPaymentDue: (id) => settlePayment(this.ledger, id),
       onSubscriptionDue: async (_tenant, { customerId, id }) => {

@@ -44,7 +44,12 @@ class Alone {
           soon: (task) => void schedule.after(0, this.#machine, task),
         },
         log: { info: bug, warn: bug, error: bug },
-        bounds: { meters: Infinity, grantsPerMeter: Infinity, subscriptions: Infinity },
+        bounds: {
+          meters: Infinity,
+          grantsPerMeter: Infinity,
+          grants: Infinity,
+          subscriptions: Infinity,
+        },
         cacheBounds: { actors: 100, bytes: Infinity },
         render: () => '',
         wants: () => false,

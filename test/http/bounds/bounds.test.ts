@@ -20,6 +20,8 @@ beforeAll(async () => {
     meters: 2 * MAX,
     usagePricesPerProduct: 3 * MAX,
     usagePricesInUse: 2 * MAX,
+    grantsPerCustomerMeter: 2 * MAX,
+    grantsPerCustomer: 3 * MAX,
     alertsForAll: 2 * MAX,
     alertsPerCustomer: 2 * MAX,
   };
@@ -198,6 +200,7 @@ const CASES: Readonly<
     },
   },
   grantsPerCustomerMeter: {
+    max: 2 * MAX,
     async open() {
       await noMeters();
       await post('/meters', { slug: 'granted' });
@@ -207,6 +210,17 @@ const CASES: Readonly<
         // Planned ones count, too.
         ...(n % 2 === 0 && { effective_at: '2099-01-01T00:00:00Z' }),
       }));
+    },
+    remove: ({ json }) => server.call('POST', `/grants/${json.id}/void`),
+  },
+  grantsPerCustomer: {
+    max: 3 * MAX,
+    async open() {
+      // At most six each of so many features as a customer may have: in any order of arrival none
+      // of them is full.
+      await someMeters();
+      const path = `/customers/${await aCustomer()}/grants`;
+      return call(path, (n) => ({ feature_key: `g${n % MAX}`, amount: 1 }));
     },
     remove: ({ json }) => server.call('POST', `/grants/${json.id}/void`),
   },

@@ -11,6 +11,7 @@ import {
   UnavailableError,
 } from './errors.ts';
 import type { CheckBody, CheckResult, TrackBody, TrackResult } from './types.ts';
+import { fromWire } from './wire-names.ts';
 
 /** `throw` rejects; the others answer, with the reason `unavailable`. */
 export type OnUnavailable = 'throw' | 'allow' | 'deny';
@@ -64,7 +65,7 @@ type Wire<T> = Readonly<Record<Snake<keyof T & string>, never>>;
 
 export function checkOf(item: unknown): CheckResult {
   const wire = item as Wire<CheckResult>;
-  return {
+  const answer: CheckResult = {
     allowed: wire.allowed,
     balance: wire.balance,
     limit: wire.limit,
@@ -75,11 +76,19 @@ export function checkOf(item: unknown): CheckResult {
     requested: wire.requested,
     unlimited: wire.unlimited,
     overageAllowed: wire.overage_allowed,
+    ...(wire.billed !== undefined && { billed: wire.billed }),
     reserved: wire.reserved,
     periodStart: wire.period_start,
     periodEnd: wire.period_end,
     resetsAt: wire.resets_at,
   };
+  if (wire.paid_by === undefined) return answer;
+  return { ...answer, paidBy: fromWire(wire.paid_by) as NonNullable<CheckResult['paidBy']> };
+}
+
+/** Of a check that records or holds. */
+export function useOf(item: unknown): CheckResult {
+  return fromWire(item) as CheckResult;
 }
 
 export function trackOf(item: unknown): TrackResult {
@@ -97,6 +106,7 @@ export function trackOf(item: unknown): TrackResult {
     remaining: wire.remaining,
     overage: wire.overage,
     duplicate: wire.duplicate,
+    ...(wire.billed !== undefined && { billed: wire.billed }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   textOf,
   trackOf,
   type TrackParams,
+  useOf,
 } from './metering.ts';
 import { Nodes } from './nodes.ts';
 import type { OperationId } from './operations.ts';
@@ -40,7 +41,10 @@ export type TollhouseOptions = {
   readonly checkTimeoutMs?: number;
   /** What a check answers when the service cannot be asked: `throw` unless said otherwise. */
   readonly onUnavailable?: OnUnavailable;
-  /** Calls of `check`, and of `track`, that may wait here: 50,000 unless said otherwise. */
+  /**
+   * Calls of `check` that ask, of those that record or hold, and of `track`, that may wait here:
+   * 50,000 of each unless said otherwise.
+   */
   readonly waitingMax?: number;
   /** Batches on their way at once, to each node. */
   readonly batchesInFlight?: number;
@@ -63,6 +67,8 @@ const CHECKS = {
   field: 'checks',
   isOrdered: false,
 } as const;
+/** Checks that record or hold: apart, so that those that only ask wait for no disk. */
+const USES = { ...CHECKS, isOrdered: true } as const;
 const TRACKS = {
   operation: 'trackUsages',
   path: '/track/batch',
@@ -82,6 +88,7 @@ export interface Tollhouse extends Omit<Resources, 'events'> {
 export class Tollhouse implements Caller {
   readonly #transport: Transport;
   readonly #checks: Coalescer<CheckResult>;
+  readonly #uses: Coalescer<CheckResult>;
   readonly #tracks: Coalescer<TrackResult>;
   readonly #newKey = newKeys();
   readonly #now: () => number;
@@ -123,8 +130,9 @@ export class Tollhouse implements Caller {
       timeoutMs: timeOf('checkTimeoutMs', options.checkTimeoutMs ?? timeoutMs),
       answerOf: checkOf,
     });
+    this.#uses = new Coalescer({ ...each, ...USES, timeoutMs, answerOf: useOf });
     this.#tracks = new Coalescer({ ...each, ...TRACKS, timeoutMs, answerOf: trackOf });
-    this.#admission = new Admission([this.#checks.gate, this.#tracks.gate]);
+    this.#admission = new Admission([this.#checks.gate, this.#uses.gate, this.#tracks.gate]);
     const resources = resourcesOf(this);
     const stream = (of?: StreamOptions) =>
       streamEvents({ ...chance, transport, closed: this.#closing.signal }, of);
@@ -137,7 +145,10 @@ export class Tollhouse implements Caller {
     return this.#alone(operation, input, options);
   }
 
-  /** Whether a customer may use a feature. Goes with others in a batch, but with `consume` or `reserve`. */
+  /**
+   * Whether a customer may use a feature. Goes with others in a batch; with `consume` or `reserve`
+   * under its own key, so that it counts once however often it is sent.
+   */
   check(params: CheckParams, options: CheckOptions = {}): Promise<CheckAnswer> {
     if (this.#closed) return Promise.reject(new ClosedError());
     let answer: Promise<CheckAnswer>;
@@ -182,7 +193,8 @@ export class Tollhouse implements Caller {
     const name = nameOf(params);
     const lease = new Lease(
       {
-        reserve: (body, idempotencyKey) => this.#checkAlone(body, { idempotencyKey }),
+        reserve: (body, idempotencyKey) =>
+          this.#alone('checkEntitlement', { body }, { idempotencyKey }, name),
         commit: (id, value) =>
           this.#alone('commitReservation', { path: { id }, body: { value } }, {}, name),
         release: (id) => this.#alone('releaseReservation', { path: { id } }, {}, name),
@@ -214,7 +226,8 @@ export class Tollhouse implements Caller {
 
   /** Resolves when each call made before has ended. What failed rejects its own promise. */
   async flush(): Promise<void> {
-    await Promise.all([this.#checks.flush(), this.#tracks.flush(), this.#singles.flush()]);
+    const parts = [this.#checks, this.#uses, this.#tracks, this.#singles];
+    await Promise.all(parts.map((part) => part.flush()));
   }
 
   /**
@@ -235,16 +248,13 @@ export class Tollhouse implements Caller {
 
   #asked(params: CheckBody, options: CallOptions): Promise<CheckResult> {
     const customer = nameOf(params);
-    const { consume, reserve, expiresIn, idempotencyKey } = params;
-    if (consume !== true && reserve !== true && (expiresIn ?? idempotencyKey) === undefined) {
-      const text = textOf(params, null);
-      return this.#checks.add({ text, customer, key: null }, options);
+    const { consume, reserve, idempotencyKey: own } = params;
+    if (consume !== true && reserve !== true) {
+      return this.#checks.add({ text: textOf(params, null), customer, key: null }, options);
     }
-    return this.#checkAlone(params, options);
-  }
-
-  #checkAlone(body: CheckBody, options: CallOptions): Promise<CheckResult> {
-    return this.#alone('checkEntitlement', { body }, options, nameOf(body));
+    const key = own ?? options.idempotencyKey ?? this.#newKey();
+    const text = textOf(params, own === undefined ? key : null);
+    return this.#uses.add({ text, customer, key }, options);
   }
 
   /** Asks the node of the customer. */

@@ -84,8 +84,6 @@ export type TransportOptions = Chance & {
   readonly newKey: () => string;
 };
 
-/** POSTs that change nothing. */
-const READS: ReadonlySet<OperationId> = new Set<OperationId>(['checkEntitlements']);
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 export class Transport implements Caller {
@@ -120,7 +118,7 @@ export class Transport implements Caller {
         headers,
         answer,
         body: () => body,
-        repeatable: REPEATABLE.has(method) || isKeyed || READS.has(operation),
+        repeatable: REPEATABLE.has(method) || isKeyed,
         batchSize: () => 1,
         deadline: now() + timeOf('timeoutMs', options.timeoutMs ?? timeoutMs),
         signal: options.signal,

@@ -67,9 +67,11 @@ const CALLS: readonly [what: string, path: string, status: number, body: unknown
   ['more metadata than may be written',     '/events/ingest', 413, ingest(40, 30, 'ten')],
   ['a body of 12 MB',                       '/events/ingest', 413, ingest(50, 450, 'ten')],
   ['500 usages of 3.5 KB',                  '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, (n) => ({ ...track, ...who(n), metadata: pairs(7, text(440)) })) }],
-  ['500 usages of 90 faults',               '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, () => Object.fromEntries(many(90, (n) => [`unknown-${n}`, n]))) }],
+  ['500 usages of 60 faults',               '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, () => Object.fromEntries(many(60, (n) => [`unknown-${n}`, n]))) }],
   ['500 usages of nobody, on no meter',     '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, (n) => ({ feature_key: `no-meter-${n}`, external_customer_id: `nobody-${n}` })) }],
   ['a full batch of checks',                '/check/batch',   200, { checks: many(CHECK_BATCH_MAX, (n) => ({ feature_key: `large-${n % METERS}`, ...who(n) })) }],
+  ['a full batch of checks that consume',   '/check/batch',   200, { checks: many(CHECK_BATCH_MAX, (n) => ({ feature_key: 'granted', consume: true, ...who(n) })) }],
+  ['a full batch of checks that reserve',   '/check/batch',   200, { checks: many(CHECK_BATCH_MAX, (n) => ({ feature_key: 'granted', reserve: true, ...who(n) })) }],
   ['a product with all the prices it may have', '/products',  201, { name: 'Large', metadata: pairs(50, text(500)), prices: many(PRICES_PER_PRODUCT_MAX, price) }],
 ];
 
@@ -89,7 +91,12 @@ export async function prepareLargestCalls({ make }: Pick<Tenant, 'make'>): Promi
     await make('/meters', { slug: `large-${n}`, event_name: 'ten' });
   }
   await make('/meters', { slug: 'one' });
-  for (let n = 0; n < CUSTOMERS; n += 1) await make('/customers', who(n));
+  await make('/meters', { slug: 'granted' });
+  for (let n = 0; n < CUSTOMERS; n += 1) {
+    await make('/customers', who(n));
+    const { external_customer_id: id } = who(n);
+    await make(`/customers/${id}/grants`, { feature_key: 'granted', unlimited: true });
+  }
 }
 
 /** Returns the status. */

@@ -1,7 +1,10 @@
 // The longest turn of the event loop during a call: in that time nobody else is answered.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { must } from '../../ledger/kernel/assert.ts';
+import { CHECK_BATCH_MAX } from '../../ledger/limits.ts';
 import { type Reply, startServer, type TestServer } from '../support/server.ts';
 import { LARGEST_CALLS, prepareLargestCalls } from './largest-calls.ts';
+import { longestTurn } from '../support/longest-turn.ts';
 
 const STRETCH_MS_MAX = 50;
 const TRIES = 5;
@@ -15,26 +18,6 @@ beforeAll(async () => {
   await prepareLargestCalls({ make });
 }, 60_000);
 afterAll(() => server.stop());
-
-/**
- * The longest turn in milliseconds while `task` runs, as processor time of this thread: other
- * programs do not count.
- */
-async function longestTurn(task: () => Promise<Reply>): Promise<{ turn: number; reply: Reply }> {
-  let longest = 0;
-  let last = process.threadCpuUsage();
-  let isOver = false;
-  const turn = (): void => {
-    const { user, system } = process.threadCpuUsage(last);
-    last = process.threadCpuUsage();
-    longest = Math.max(longest, (user + system) / 1e3);
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-  const reply = await task();
-  isOver = true;
-  return { turn: longest, reply };
-}
 
 /** Sends it some times. */
 async function expectShort(what: string, status: number, send: () => Promise<Reply>) {
@@ -56,6 +39,29 @@ test.each(LARGEST_CALLS)(
     expectShort(`${what}: ${text.length} bytes`, status, () =>
       server.call('POST', path, { raw: text }),
     ),
+  60_000,
+);
+
+test.each([
+  ['denied reservations', '/check/batch', { checks: { reserve: true } }],
+  ['denied uses', '/check/batch', { checks: { consume: true } }],
+  ['rejected usages', '/track/batch', { tracks: { overage: 'reject' } }],
+] as const)(
+  '%s of 16 calls at once are answered in turns',
+  async (what, path, rows) => {
+    const [[list, row]] = Object.entries(rows) as [[string, object]];
+    const of = {
+      feature_key: 'large-0',
+      external_customer_id: 'attacker-0',
+      value: 900_000,
+      ...row,
+    };
+    const raw = JSON.stringify({ [list]: Array.from({ length: CHECK_BATCH_MAX }, () => of) });
+    await expectShort(`16 calls of ${what}`, 200, async () => {
+      const replies = Array.from({ length: 16 }, () => server.call('POST', path, { raw }));
+      return must((await Promise.all(replies))[0], 'the first of them');
+    });
+  },
   60_000,
 );
 

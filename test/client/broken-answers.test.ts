@@ -50,7 +50,7 @@ test.each<[string, Answer]>([...BROKEN, ['too few', http(200, '{"results":[]}')]
 test.each(BROKEN)(
   'the client takes %s for no answer to a check that consumes',
   async (_, answer) => {
-    await using server = await startHostile([answer, http(200, '{"allowed":true}')]);
+    await using server = await startHostile([answer, http(200, '{"results":[{"allowed":true}]}')]);
     const answered = await client(server.url).check({ ...use, consume: true });
     expect(answered).toMatchObject({ allowed: true });
   },

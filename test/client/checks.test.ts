@@ -85,14 +85,47 @@ test("a client check's answer has every field of the document", async () => {
   expect(await tollhouse.check(body)).toEqual(generic as never);
 });
 
-test('a client check with consume is sent by itself, and counts', async () => {
+test('a client check with consume goes with others in a batch, under its own key, and counts', async () => {
   await using tollhouse = client();
   const ben = { externalCustomerId: 'ben', featureKey: 'calls', value: 4, consume: true };
   expect(await tollhouse.check(ben)).toMatchObject({ allowed: true, remaining: 6 });
-  expect(sent.map(({ operation }) => operation)).toEqual(['checkEntitlement']);
+  expect(sent.map(({ operation }) => operation)).toEqual(['checkEntitlements']);
   const keyed = { ...ben, idempotencyKey: 'ben-1' };
   expect(await tollhouse.check(keyed)).toMatchObject({ remaining: 2 });
   expect(await tollhouse.check(keyed)).toMatchObject({ remaining: 2 });
+});
+
+test('many client checks with consume at once of one customer are few requests, and never overrun', async () => {
+  await using tollhouse = client();
+  await tollhouse.customers.create({ externalCustomerId: 'cid' });
+  await tollhouse.grants.create('cid', { featureKey: 'calls', amount: 1500 });
+  const use = { externalCustomerId: 'cid', featureKey: 'calls' };
+  sent.length = 0;
+  const answers = await Promise.all(
+    Array.from({ length: 2000 }, () => tollhouse.check({ ...use, consume: true })),
+  );
+  expect(answers.filter(({ allowed }) => allowed)).toHaveLength(1500);
+  // In their order.
+  expect(answers.slice(0, 1500).map(({ consumed }) => consumed)).toEqual(
+    Array.from({ length: 1500 }, (_, index) => index + 1),
+  );
+  expect(sent.length).toBeLessThanOrEqual(8);
+  expect((await tollhouse.check(use)).consumed).toBe(1500);
+});
+
+test('a client check that reserves goes in a batch, and has every field of the document', async () => {
+  await using tollhouse = client();
+  await tollhouse.customers.create({ externalCustomerId: 'dan' });
+  await tollhouse.grants.create('dan', { featureKey: 'calls', amount: 10 });
+  const body = {
+    externalCustomerId: 'dan',
+    featureKey: 'calls',
+    reserve: true,
+    idempotencyKey: 'h',
+  };
+  const held = await tollhouse.check(body);
+  expect(held).toMatchObject({ allowed: true, reservation: { status: 'open', amount: 1 } });
+  expect(await tollhouse.call('checkEntitlement', { body })).toEqual(held as never);
 });
 
 test('while the service is away a client check answers its configured fallback, and says so', async () => {

@@ -61,6 +61,12 @@ const NO_FEATURE: SubjectRefused = {
   message: 'no meter has this feature_key',
 };
 
+export const invalid = (issue: Issue): SubjectRefused => ({
+  refused: 'invalid_request',
+  message: issue.message,
+  issue,
+});
+
 export function isRefused(value: object): value is SubjectRefused {
   return 'refused' in value;
 }
@@ -80,7 +86,7 @@ export function findCustomer(
   named: NamedCustomer,
 ): Found | SubjectRefused | Promise<Found | SubjectRefused> {
   const issue = namingIssue(named);
-  if (issue !== null) return { refused: 'invalid_request', message: issue.message, issue };
+  if (issue !== null) return invalid(issue);
   const { customer_id: id, external_customer_id: externalId } = named;
   const found = ledger.find(
     scope,
@@ -133,7 +139,7 @@ type AskedUsage = {
   readonly exactReplay: boolean;
 };
 
-/** Records one usage of one meter, as /track and a consuming /check do. */
+/** Records one usage of one meter. */
 export function recordUsage(
   deps: MeteringDeps,
   subject: Subject,
@@ -186,8 +192,7 @@ export function notRecorded(
   if (why === 'key_reused') {
     return { refused: 'idempotency_key_reused', message: 'this key was used for another event' };
   }
-  const issue = { path: ['value'], message: 'would take the total out of range' };
-  return { refused: 'invalid_request', message: issue.message, issue };
+  return invalid({ path: ['value'], message: 'would take the total out of range' });
 }
 
 const OVER_LIMIT = 'the usage would go over the limit';

@@ -1,21 +1,23 @@
 // Holds units of a feature, as POST /reservations and a reserving /check do.
 import type { Static } from '@sinclair/typebox';
+import type { Ids } from '../../../ledger/ports.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { one } from '../../../ledger/kernel/quantity.ts';
 import { RESERVATIONS_OPEN_MAX } from '../../../ledger/limits.ts';
 import { balance, type CheckAnswer } from '../../../ledger/metering/meter.ts';
 import type { UsageMeter } from '../../records/meters.ts';
-import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
-import { REPLAYED } from '../idempotency/replayed.ts';
+import type { Issue } from '../edge/errors.ts';
 import { EXPIRES_IN_DEFAULT, fromReservation, type Reservation } from '../wire/reservations.ts';
 import { paidByOf } from '../wire/paid-by.ts';
 import { quantityOf } from '../wire/usage.ts';
 import { type Asker, noteDenial } from './denied.ts';
 import {
   type findSubject,
+  invalid,
   isRefused,
   type MeteringDeps,
   notRecorded,
-  refusedResponse,
+  type SubjectRefused,
 } from './metering.ts';
 
 type Asked = {
@@ -24,8 +26,8 @@ type Asked = {
   readonly amount: number | string;
   readonly field: string;
   readonly expiresIn: number | undefined;
-  /** Of the body, or of the header. */
-  readonly key: string | null;
+  /** Of the body, or of the header; of one for many, with its place among them. */
+  readonly key: readonly string[] | null;
 };
 
 type Reserved = {
@@ -34,29 +36,25 @@ type Reserved = {
   readonly answer: Omit<CheckAnswer, 'rendered'>;
   /** null: denied. */
   readonly reservation: Static<typeof Reservation> | null;
-  /** Of an answer that was given before. */
-  readonly init: ResponseInit;
+  /** Whether it was made before, under this key. */
+  readonly replayed: boolean;
 };
 
-/** Holds units where a check of as many would allow them; or the response that refuses. */
+/** Holds units where a check of as many would allow them. */
 export async function reserve(
   deps: MeteringDeps,
   asker: Asker,
   { subject, amount: input, field, expiresIn = EXPIRES_IN_DEFAULT, key }: Asked,
-): Promise<Reserved | Response> {
+): Promise<Reserved | SubjectRefused> {
   const found = await subject;
-  if (isRefused(found)) return refusedResponse(found);
+  if (isRefused(found)) return found;
   const { customer, meter } = found;
   const amount = amountOf(input, meter, [field]);
-  if (typeof amount !== 'bigint') return refuseInvalid([amount]);
+  if (typeof amount !== 'bigint') return invalid(amount);
   const { ids } = deps;
-  const { organisationId, mode } = asker.principal;
   const asked = `${customer.id}${meter.id}${amount} ${expiresIn}`;
   const outcome = await deps.ledger.reserve(customer, meter, {
-    id:
-      key === null
-        ? ids.next()
-        : ids.derive('reservation-key', organisationId, mode, customer.id, key),
+    id: key === null ? ids.next() : reservationId(ids, asker.principal, customer.id, key),
     amount,
     expiresInMs: expiresIn * 1000,
     fingerprint: key === null ? null : ids.fingerprint(asked),
@@ -70,25 +68,36 @@ export async function reserve(
         meter,
         answer: { units: amount, allowed: true, reason, snapshot, paidBy },
         reservation: { ...fromReservation(reservation, of), ...paidByOf(paidBy, meter) },
-        init: outcome.kind === 'known' ? REPLAYED : {},
+        replayed: outcome.kind === 'known',
       };
     }
     case 'denied':
       noteDenial(deps, asker, found, outcome.answer);
-      return { meter, answer: outcome.answer, reservation: null, init: {} };
+      return { meter, answer: outcome.answer, reservation: null, replayed: false };
     case 'too_many_reservations':
-      return refuse('conflict', TOO_MANY);
+      return { refused: 'conflict', message: TOO_MANY };
     case 'key_reused':
-      return refuse('idempotency_key_reused', 'this key was used for another reservation');
+      return { refused: 'idempotency_key_reused', message: KEY_REUSED };
     case 'out_of_range':
-      return refuseInvalid([{ path: [field], message: 'would take the total out of range' }]);
+      return invalid({ path: [field], message: 'would take the total out of range' });
     case 'too_many_meters':
-      return refusedResponse(notRecorded(deps, outcome.kind));
+      return notRecorded(deps, outcome.kind);
     default:
       return outcome satisfies never;
   }
 }
 
+/** Of a reservation with a key. */
+export function reservationId(
+  ids: Ids,
+  { organisationId, mode }: Tenant,
+  customerId: string,
+  key: readonly string[],
+): string {
+  return ids.derive('reservation-key', organisationId, mode, customerId, ...key);
+}
+
+const KEY_REUSED = 'this key was used for another reservation';
 const TOO_MANY = `a customer has at most ${RESERVATIONS_OPEN_MAX} open reservations of a feature`;
 
 /** What is to be held: scaled, above 0. */

@@ -6,8 +6,9 @@
 // (but see `onceRepeatable`). Of two calls at the same time one executes; the other is told so and
 // waits (key-turns.ts).
 // Holds: a refusal by a business rule is stored too. Not stored: that something was not found, and
-// that no checkout could be made, because nothing was created and the next call may succeed. A
-// request that does not fit its schema does not get here.
+// that no checkout could be made, because nothing was created and the next call may succeed; that a
+// payment is under way, where a later retry can tell what became of it. A request that does not fit
+// its schema does not get here.
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import { must } from '../../../ledger/kernel/assert.ts';
@@ -29,6 +30,7 @@ import {
   type ErrorCode,
   errorText,
   inProgress,
+  isInProgress,
   type Issue,
   messageOf,
   refuse,
@@ -109,13 +111,49 @@ export async function answeredBefore(attempt: Attempt): Promise<Response> {
   return earlier === null ? inProgress() : replay(attempt, scope, earlier);
 }
 
+/** The answer that was stored under the key; null where there is none. */
+export async function earlierAnswer(attempt: Attempt): Promise<Response | null> {
+  if (attempt.key === null) return null;
+  const scope = keyScope(attempt, attempt.key);
+  return decided(attempt, scope, await findAnswer(attempt.sql, scope));
+}
+
+/**
+ * For an effect that the ledger knows by its key, while it knows nothing of what it refused: stores
+ * the refusal, or returns what another call with the key was answered.
+ */
+export async function refusedOnce(attempt: Attempt, response: Response): Promise<Response> {
+  const refused = await keptOf(response);
+  if (attempt.key === null || refused instanceof Response) return sent(refused);
+  const scope = keyScope(attempt, attempt.key);
+  const isFirst = await writeInTurn(tenantOf(attempt.principal), () =>
+    keep(attempt, scope, refused),
+  );
+  return (isFirst ? null : await earlierAnswer(attempt)) ?? respond(refused);
+}
+
+/** The answer to store, or the response where it is not stored. */
+export async function keptOf(response: Response): Promise<Answer | Response> {
+  const { status, headers } = response;
+  const isDecided = status < 400 || status === 402 || (status === 409 && !isInProgress(response));
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true;
+  return isDecided && isJson ? { status, body: await response.text() } : response;
+}
+
 /** A refusal, stored where its kind is kept; or the answer that was stored before. */
 export async function onceRefused(attempt: Attempt, refused: Answer): Promise<Response> {
   return attempt.key === null ? respond(refused) : once(attempt, () => Promise.resolve(refused));
 }
 
-/** Returns an answer to store, or a response that is not stored. */
-type RepeatableTask = () => Promise<Answer | Response>;
+/** What was stored before the task of a key ran first. */
+export type Begun = {
+  readonly text: string;
+  /** Whether a call before this one began, and gave no answer that is kept. */
+  readonly isAgain: boolean;
+};
+
+/** Returns an answer to store, or a response that is not stored. `begun`: null without `begin`. */
+type RepeatableTask = (begun: Begun | null) => Promise<Answer | Response>;
 
 const sent = (answered: Answer | Response): Response =>
   answered instanceof Response ? answered : respond(answered);
@@ -123,10 +161,11 @@ const sent = (answered: Answer | Response): Response =>
 type Repeatable = Attempt & {
   readonly keyLocks: KeyLocks;
   /**
-   * Whether a call that was cut off leaves a part of its effect that is its body's alone. Then the
-   * body is stored before the task, too, and no other one goes on under the key.
+   * For a task that may have had its effect when it was cut off, which its state does not tell: this
+   * text is stored before it, with the body. So a retry can tell what is its own, and no other body
+   * goes on under the key.
    */
-  readonly isInParts?: boolean;
+  readonly begin?: () => string | Promise<string>;
 };
 
 /**
@@ -138,7 +177,7 @@ type Repeatable = Attempt & {
  */
 export async function onceRepeatable(attempt: Repeatable, task: RepeatableTask): Promise<Response> {
   const { sql, key, keyLocks } = attempt;
-  if (key === null) return sent(await task());
+  if (key === null) return sent(await task(null));
   const scope = keyScope(attempt, key);
   const earlier = decided(attempt, scope, await findAnswer(sql, scope));
   if (earlier !== null) return earlier;
@@ -153,13 +192,20 @@ async function answerAlone(
   scope: IdempotencyScope,
   task: RepeatableTask,
 ): Promise<Response> {
-  const { sql, isInParts = false } = attempt;
-  const isNew = isInParts && (await keep(attempt, scope, { status: BEGUN, body: '' }));
-  if (!isNew) {
-    const earlier = decided(attempt, scope, await findAnswer(sql, scope));
-    if (earlier !== null) return earlier;
+  const { sql, begin } = attempt;
+  let begun: Begun | null = null;
+  if (begin !== undefined) {
+    const text = await begin();
+    const isNew = await keep(attempt, scope, { status: BEGUN, body: text });
+    if (isNew) begun = { text, isAgain: false };
   }
-  const answered = await task();
+  if (begun === null) {
+    const earlier = await findAnswer(sql, scope);
+    const first = decided(attempt, scope, earlier);
+    if (first !== null) return first;
+    if (earlier !== null) begun = { text: opened(attempt, scope, earlier.body), isAgain: true };
+  }
+  const answered = await task(begun);
   if (answered instanceof Response || answered.isKept === false) return sent(answered);
   if (await keep(attempt, scope, answered)) return respond(answered);
   const first = decided(attempt, scope, await findAnswer(sql, scope));
@@ -213,19 +259,11 @@ function keyScope({ principal, operation }: Attempt, key: string): IdempotencySc
   return { organisationId: tenantOf(principal), mode, operation, keyHash: sha256(key) };
 }
 
-function stored(
-  attempt: Attempt,
-  { organisationId }: IdempotencyScope,
-  { status, body }: Answer,
-): StoredAnswer {
-  return { status, body: sealed(attempt, organisationId, body), requestHash: hashOf(attempt) };
+function stored(attempt: Attempt, scope: IdempotencyScope, { status, body }: Answer): StoredAnswer {
+  return { status, body: sealed(attempt, scope, body), requestHash: hashOf(attempt) };
 }
 
-function replay(
-  attempt: Attempt,
-  { organisationId }: IdempotencyScope,
-  earlier: StoredAnswer,
-): Response {
+function replay(attempt: Attempt, scope: IdempotencyScope, earlier: StoredAnswer): Response {
   const { status, body } = earlier;
   if (!isOf(attempt, earlier)) {
     return refuse(
@@ -233,7 +271,7 @@ function replay(
       'this Idempotency-Key came with another request before',
     );
   }
-  const first = { status, body: opened(attempt, organisationId, body) };
+  const first = { status, body: opened(attempt, scope, body) };
   return respond(first, REPLAYED.headers);
 }
 
@@ -246,12 +284,12 @@ function hashOf({ body }: Attempt): Buffer {
   return sha256(canonical(body));
 }
 
-function sealed({ secrets }: Attempt, ownerId: string, body: string): string {
-  return secrets === undefined ? body : secrets.seal(body, ownerId).toString('base64');
+function sealed({ secrets }: Attempt, { organisationId }: IdempotencyScope, body: string): string {
+  return secrets === undefined ? body : secrets.seal(body, organisationId).toString('base64');
 }
 
-function opened({ secrets }: Attempt, ownerId: string, body: string): string {
-  return secrets === undefined ? body : secrets.open(Buffer.from(body, 'base64'), ownerId);
+function opened({ secrets }: Attempt, { organisationId }: IdempotencyScope, body: string): string {
+  return secrets === undefined ? body : secrets.open(Buffer.from(body, 'base64'), organisationId);
 }
 
 /** The HTTP response of an answer. */

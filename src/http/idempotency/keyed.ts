@@ -10,8 +10,7 @@ import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
-import { isInProgress } from '../edge/errors.ts';
-import { type Answer, onceRepeatable } from './idempotency.ts';
+import { keptOf, onceRepeatable } from './idempotency.ts';
 import { KeyTurns } from './key-turns.ts';
 import type { Call, Handler, Operation } from '../operation.ts';
 
@@ -42,7 +41,7 @@ export function openKeyed({ sql, keyLocks, clock, timers }: KeyedDeps): Keyed {
       return turns.run(tenant, `${name} ${key}`, () =>
         onceRepeatable(
           { sql, keyLocks, principal, operation: name, key, body, now: clock.now() },
-          async () => kept(await task()),
+          async () => keptOf(await task()),
         ),
       );
     };
@@ -63,12 +62,4 @@ function nameOf({ operationId }: Operation, principal: Principal | PortalPrincip
 function whatIsAsked<O extends Operation, P>({ params, body }: Call<O, P>): unknown {
   const { token: _token, ...named } = params as Readonly<Record<string, string>>;
   return { ...named, body };
-}
-
-/** The answer to store, or the response where it is not stored. */
-async function kept(response: Response): Promise<Answer | Response> {
-  const { status, headers } = response;
-  const isDecided = status < 400 || status === 402 || (status === 409 && !isInProgress(response));
-  const isJson = headers.get('content-type')?.startsWith('application/json') === true;
-  return isDecided && isJson ? { status, body: await response.text() } : response;
 }

@@ -1,14 +1,18 @@
 import { Elysia } from 'elysia';
 import type { Ledger } from '../../../ledger/ledger.ts';
+import type { Ids } from '../../../ledger/ports.ts';
 import type { Grant as LedgerGrant } from '../../../ledger/metering/grants.ts';
-import { Full } from '../../platform/bounds.ts';
+import { isLevel } from '../../../ledger/metering/meter.ts';
+import { type BoundName, Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type GrantRecord, findGrant } from '../../records/grants.ts';
 import { keepMeters, type UsageMeter } from '../../records/meters.ts';
+import { billingPolicyOf } from '../../records/organisations.ts';
 import { type OrganisationPrincipal, tenantOf } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { writeInTurn } from '../edge/write-turns.ts';
+import { earlierAnswer, refusedOnce } from '../idempotency/idempotency.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { listRoute } from './live-grants.ts';
 import {
@@ -19,6 +23,7 @@ import {
   refusedResponse,
 } from './metering.ts';
 import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
+import { NO_ROLLOVER } from '../wire/rollover.ts';
 import { quantityOf, timeOf } from '../wire/usage.ts';
 
 export type GrantRoutesDeps = MeteringDeps & { readonly sql: Sql };
@@ -29,9 +34,13 @@ const CREATE = {
   operationId: 'createGrant',
   summary: 'Grant a customer units of a feature',
   description:
-    'A top-up by default. With `reset_interval` an allowance, which is given afresh each interval from its start; the period of ' +
-    'the feature is that of the allowance with the lowest priority, then the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh, oldest.',
+    'A top-up by default. With `reset_interval` an allowance, which is given afresh each interval, counted from `effective_at`, also one that is past, in the time zone of the organization; the period of ' +
+    'the feature is that of the allowance with the lowest priority, then the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh, oldest. ' +
+    'An `idempotency_key`, or an `Idempotency-Key` in its place, counts once for its customer.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'grant' },
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
   body: GrantCreate,
   idempotent: 'ledger',
@@ -44,6 +53,9 @@ const VOID = {
   summary: 'Take back what is left of a grant',
   description: 'What was used of it stays used. Again is the same answer.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'grant' },
   params: { id: 'The id of the grant.' },
   answers: { 200: Grant },
   refusals: ['not_found'],
@@ -61,6 +73,7 @@ const notFound = (what: string): Response => refuse('not_found', `no such ${what
 function createRoute(deps: GrantRoutesDeps): Route {
   const { edge, ids, orgClock, meters, sql, ledger } = deps;
   const { bounds } = deps.settings;
+  const full = (bound: BoundName) => refuse('conflict', new Full(bound, bounds[bound]).message);
   return edge.organisation(CREATE, async ({ principal, params, body, idempotencyKey }) => {
     const customer = await findByReference(ledger, principal, params.id);
     if (customer === null) return notFound('customer');
@@ -68,12 +81,18 @@ function createRoute(deps: GrantRoutesDeps): Route {
     if (meter === null) return notFound('feature');
     const now = orgClock.now(principal);
     const key = body.idempotency_key ?? idempotencyKey;
-    const { organisationId, mode } = principal;
-    const id = key === null ? ids.next() : ids.derive('grant-key', organisationId, mode, key);
-    const earlier = key === null ? null : await findGrant(sql, principal, id);
+    const earlier = key === null ? null : await earlierGrant(deps, { principal, customer, key });
+    const operation = `POST /customers/{id}/grants ${customer.id}`;
+    const attempt = { sql, principal, operation, key, body, now };
+    const refused = earlier === null ? await earlierAnswer(attempt) : null;
+    if (refused !== null) return refused;
+    const id = earlier?.id ?? (key === null ? ids.next() : keyId(ids, principal, customer.id, key));
     // A retry is judged at the time of the first call: a time that was in the future may be past
     // now.
-    const grant = grantOf(body, { id, now: earlier?.createdAt.getTime() ?? now, meter });
+    const first = earlier?.createdAt.getTime() ?? now;
+    const zone =
+      body.reset_interval === undefined ? 'UTC' : (await billingPolicyOf(sql, principal)).zone;
+    const grant = grantOf(body, { id, now: first, meter, zone });
     if ('issues' in grant) return refuseInvalid(grant.issues);
     const give = () => ledger.grant(customer, meter, grant);
     const isPool = meter.creditCosts.length > 0;
@@ -84,14 +103,13 @@ function createRoute(deps: GrantRoutesDeps): Route {
       case 'duplicate':
         break;
       case 'too_many_grants':
-        return refuse(
-          'conflict',
-          new Full('grantsPerCustomerMeter', bounds.grantsPerCustomerMeter).message,
-        );
+        return refusedOnce(attempt, full('grantsPerCustomerMeter'));
+      case 'too_many_grants_in_all':
+        return refusedOnce(attempt, full('grantsPerCustomer'));
       case 'too_many_meters':
-        return refusedResponse(notRecorded(deps, outcome.kind));
+        return refusedOnce(attempt, refusedResponse(notRecorded(deps, outcome.kind)));
       case 'other_reset':
-        return refuse('conflict', OTHER_RESET);
+        return refusedOnce(attempt, refuse('conflict', OTHER_RESET));
       case 'out_of_range':
         return refuseInvalid([{ path: ['amount'], message: 'would take the total out of range' }]);
       default:
@@ -99,15 +117,36 @@ function createRoute(deps: GrantRoutesDeps): Route {
     }
     const stored = await findGrant(sql, principal, id);
     if (stored === null) return notFound('grant');
-    const first = { ...stored, endedAt: null, endedHow: null, started: grant.effectiveAt <= now };
-    if (outcome.kind === 'granted') return Response.json(fromGrant(first), { status: 201 });
+    const shown = { ...stored, endedAt: null, endedHow: null, started: grant.effectiveAt <= now };
+    if (outcome.kind === 'granted') return Response.json(fromGrant(shown), { status: 201 });
     if (!isSame(stored, grant, { customerId: customer.id, meter, body })) {
       return refuse('idempotency_key_reused', 'this key was used for another grant');
     }
     // The answer of the first call, whatever happened to the grant since.
     const created = stored.effectiveAt.getTime() <= stored.createdAt.getTime();
-    return Response.json(fromGrant({ ...first, started: created }), { status: 201, ...REPLAYED });
+    return Response.json(fromGrant({ ...shown, started: created }), { status: 201, ...REPLAYED });
   });
+}
+
+/** The id of a grant with a key. `scope`: the customer and the key. */
+function keyId(
+  ids: Ids,
+  { organisationId, mode }: OrganisationPrincipal,
+  ...scope: readonly string[]
+): string {
+  return ids.derive('grant-key', organisationId, mode, ...scope);
+}
+
+/** Of the key. One that was made while keys were the organisation's has the id of before. */
+async function earlierGrant(
+  { ids, sql }: GrantRoutesDeps,
+  of: { principal: OrganisationPrincipal; customer: { readonly id: string }; key: string },
+): Promise<GrantRecord | null> {
+  const { principal, customer, key } = of;
+  const own = await findGrant(sql, principal, keyId(ids, principal, customer.id, key));
+  if (own !== null) return own;
+  const former = await findGrant(sql, principal, keyId(ids, principal, key));
+  return former?.customerId === customer.id ? former : null;
 }
 
 type Granted = Awaited<ReturnType<Ledger['grant']>>;
@@ -149,9 +188,9 @@ function voidRoute(deps: GrantRoutesDeps): Route {
 /** The body as a grant, or its issues. */
 function grantOf(
   body: GrantCreate,
-  about: { id: string; now: number; meter: UsageMeter },
+  about: { id: string; now: number; meter: UsageMeter; zone: string },
 ): LedgerGrant | { readonly issues: Issue[] } {
-  const { id, now, meter } = about;
+  const { id, now, meter, zone } = about;
   const issues: Issue[] = [];
   const issue = (field: string, message: string): void => {
     issues.push({ path: [field], message });
@@ -173,6 +212,7 @@ function grantOf(
     issue('amount', given === undefined ? 'is required' : 'does not go with unlimited');
   }
   if (rollover !== undefined && interval === undefined) issue('rollover', 'needs a reset_interval');
+  else if (rollover !== undefined && isLevel(meter)) issue('rollover', NO_ROLLOVER);
   const effectiveAt = time('effective_at') ?? now;
   const expiresAt = time('expires_at');
   if (expiresAt !== null && expiresAt <= Math.max(now, effectiveAt)) {
@@ -187,12 +227,14 @@ function grantOf(
           expiresAfterPeriods: rollover.expires_after_periods,
         };
   if (issues.length > 0) return { issues };
+  const cycle = { anchor: effectiveAt, count: 1, zone };
   return {
     id,
     source: interval === undefined ? 'top_up' : 'manual',
     amount,
     used: 0n,
     spent: 0n,
+    cap: null,
     effectiveAt,
     expiresAt,
     priority: body.priority ?? 100,
@@ -200,13 +242,7 @@ function grantOf(
     overageAllowed: body.overage_allowed ?? false,
     price: null,
     charges: false,
-    recurs:
-      interval === undefined
-        ? null
-        : {
-            cycle: { anchor: Math.max(now, effectiveAt), interval, count: 1, zone: 'UTC' },
-            rollover: rolls,
-          },
+    recurs: interval === undefined ? null : { cycle: { ...cycle, interval }, rollover: rolls },
     renewsAt: null,
     suspended: null,
     boolean: false,

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Resolved } from '../../../ledger/ledger.ts';
@@ -9,15 +10,25 @@ import { findReservation, type ReservationRecord } from '../../records/reservati
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
 import {
+  EXPIRES_IN_DEFAULT,
   fromReservation,
   Reservation,
   ReservationCommit,
   ReservationCreate,
   ReservationExtend,
 } from '../wire/reservations.ts';
-import { findSubject, type MeteringDeps, overLimit } from './metering.ts';
-import { amountOf, reserve, unitsOf } from './reserving.ts';
+import {
+  findSubject,
+  isRefused,
+  type MeteringDeps,
+  overLimit,
+  refusedResponse,
+  type Subject,
+} from './metering.ts';
+import { type Attempt, earlierAnswer, refusedOnce } from '../idempotency/idempotency.ts';
+import { amountOf, reservationId, reserve, unitsOf } from './reserving.ts';
 
 export type ReservationDeps = MeteringDeps & { readonly sql: Sql };
 
@@ -32,10 +43,13 @@ const CREATE = {
       'What is neither committed nor released is free again when it expires. 402 where a check of as much would deny.',
     'A reservation belongs to the period in which it is made, and so does what is committed of it, up to its amount. What is released of it after that period rolls over then, ' +
       'as far as the rollover of that period leaves room. A grant that ends meanwhile still covers what is committed; what is released of it is lost.',
-    'An `idempotency_key` counts once for its customer: repeated, it answers the reservation as it is now. ' +
+    'An `idempotency_key` counts once for its customer: repeated, it answers the reservation as it is now, or the refusal as it was. ' +
       'For features that sum or count; on one that counts, in whole units. A customer has at most 1,000 open reservations of a feature (409).',
   ].join('\n\n'),
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'reservation', isRoutine: true },
   body: ReservationCreate,
   idempotent: 'ledger',
   answers: { 201: Reservation },
@@ -47,6 +61,9 @@ const READ = {
   summary: 'Get a reservation',
   description: 'With what is left of its feature now.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read', 'metering'],
+  audit: 'nothing',
   params,
   answers: { 200: Reservation },
   refusals: ['not_found'],
@@ -59,6 +76,9 @@ const COMMIT = {
     'Below what is held, the rest is free again; above it, the excess is usage of now, as by `/track`: usage is a fact. After it has expired the whole is usage of now, and ' +
     '`late` is true. The same value again answers the first answer; another one, or a released reservation, is `invalid_state`.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'reservation', isRoutine: true },
   params,
   body: ReservationCommit,
   answers: { 200: Reservation },
@@ -71,6 +91,9 @@ const RELEASE = {
   description:
     'Nothing was used. Again is the first answer; of an expired one nothing changes. After a commit: `invalid_state`.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'reservation', isRoutine: true },
   params,
   answers: { 200: Reservation },
   refusals: ['not_found', 'invalid_state'],
@@ -83,6 +106,9 @@ const EXTEND = {
     '`amount` is the new whole, at least what is held; past the balance it is 402, and nothing changes. `expires_in` counts from now. A reservation is open for 30 days at most. ' +
     'One that is not open, and more of one whose period is over, is `invalid_state`.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all', 'metering'],
+  audit: { object: 'reservation', isRoutine: true },
   params,
   body: ReservationExtend,
   answers: { 200: Reservation },
@@ -105,13 +131,50 @@ function createRoute(deps: ReservationDeps): Route {
     const { principal, body, idempotencyKey } = call;
     const { amount, expires_in: expiresIn } = body;
     const key = body.idempotency_key ?? idempotencyKey;
-    const subject = findSubject(deps, principal, body);
-    const held = await reserve(deps, call, { subject, amount, field: 'amount', expiresIn, key });
-    if (held instanceof Response) return held;
-    const { reservation, answer, init } = held;
-    if (reservation === null) return refuse('insufficient_balance', overLimit(answer.reason));
-    return Response.json(reservation, { status: 201, ...init });
+    const subject = await findSubject(deps, principal, body);
+    if (isRefused(subject)) return refusedResponse(subject);
+    const attempt = attemptOf(deps, call, { subject, key });
+    const earlier = await refusedBefore(deps, attempt, subject);
+    if (earlier !== null) return earlier;
+    const asked = { subject, amount, field: 'amount', expiresIn };
+    const held = await reserve(deps, call, { ...asked, key: key === null ? null : [key] });
+    if (isRefused(held)) return refusedOnce(attempt, refusedResponse(held));
+    const { reservation, answer, replayed } = held;
+    if (reservation !== null) {
+      return Response.json(reservation, { status: 201, ...(replayed && REPLAYED) });
+    }
+    return refusedOnce(attempt, refuse('insufficient_balance', overLimit(answer.reason)));
   });
+}
+
+/** A key counts once for its customer, whichever of its names is given. */
+function attemptOf(
+  { sql, orgClock }: ReservationDeps,
+  { principal, body }: { principal: OrganisationPrincipal; body: Static<typeof ReservationCreate> },
+  { subject: { customer, meter }, key }: { subject: Subject; key: string | null },
+): Attempt & { readonly principal: OrganisationPrincipal } {
+  const { amount, expires_in: expiresIn = EXPIRES_IN_DEFAULT } = body;
+  const operation = `POST /reservations ${customer.id}`;
+  const units = amountOf(amount, meter, ['amount']);
+  const asked = {
+    meter: meter.id,
+    units: typeof units === 'bigint' ? String(units) : null,
+    expiresIn,
+  };
+  return { sql, principal, operation, key, body: asked, now: orgClock.now(principal) };
+}
+
+/** The refusal of an earlier call with the key, unless another one has held its units since. */
+async function refusedBefore(
+  { sql, ids }: ReservationDeps,
+  attempt: Attempt & { readonly principal: OrganisationPrincipal },
+  { customer }: Subject,
+): Promise<Response | null> {
+  const { key, principal } = attempt;
+  const earlier = await earlierAnswer(attempt);
+  if (earlier === null || key === null) return null;
+  const id = reservationId(ids, principal, customer.id, [key]);
+  return (await findReservation(sql, principal, id)) === null ? earlier : null;
 }
 
 function readRoute({ edge, sql, ledger, orgClock }: ReservationDeps): Route {
@@ -121,8 +184,9 @@ function readRoute({ edge, sql, ledger, orgClock }: ReservationDeps): Route {
     const found = await ledger.find(principal, { id: record.customerId });
     if (found === null) return notFound();
     const { meter } = record;
+    const { balances } = await ledger.balances(found, { slug: meter.slug });
     const { snapshot } = must(
-      (await ledger.balances(found)).find((one) => one.meter.id === meter.id),
+      balances.find((one) => one.meter.id === meter.id),
       'a meter of which units were held has a balance',
     );
     // Its alarm may be a second late.

@@ -6,6 +6,7 @@ import { GRANT_SOURCES, type Grant as LedgerGrant } from '../../../ledger/meteri
 import type { Meter } from '../../../ledger/metering/meter.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { AskedFor } from '../edge/lenient.ts';
+import { NextCursor } from './customer-page.ts';
 import { Quantity } from './usage-fields.ts';
 import { Rollover, RolloverCreate } from './rollover.ts';
 import { Body, Nullable, Timestamp, Uuid, namedOneOf, oneOf } from './values.ts';
@@ -38,7 +39,8 @@ export const GrantCreate = Body(
     ),
     reset_interval: Type.Optional(
       Type.Union(GrantInterval.anyOf, {
-        description: 'Makes it an allowance: given afresh each interval, counted from its start.',
+        description:
+          'Makes it an allowance: given afresh each interval, counted from `effective_at`.',
         error: `must be one of ${INTERVALS.join(', ')}`,
       }),
     ),
@@ -107,7 +109,7 @@ export const LiveGrant = Type.Object({
   created_at: Timestamp,
 });
 
-export const LiveGrants = Type.Object({ data: Type.Array(LiveGrant) });
+export const LiveGrants = Type.Object({ data: Type.Array(LiveGrant), next_cursor: NextCursor });
 
 /** `remaining` is what is left of it now; null is unlimited. */
 export function fromLiveGrant(

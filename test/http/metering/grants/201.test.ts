@@ -1,3 +1,4 @@
+import { ids } from '../../../../src/platform/ids.ts';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Fields, refusal, Setting, tally, testBooksClose, times } from '../setting.ts';
 
@@ -106,6 +107,31 @@ test.each(KEYS)(
     expect([again.status, again.text]).toEqual([201, first.text]);
   },
 );
+
+test.each(KEYS)('a key of a grant is its customer’s, by %s', async (_what, by) => {
+  const first = (customer = await setting.customer());
+  const [fields, call] = by(`shared ${first}`);
+  const given = await grant(fields, call);
+  customer = await setting.customer();
+  const other = await grant({ ...fields, amount: 3 }, call);
+  expect([other.status, other.json.customer_id, other.json.amount]).toEqual([201, customer, 3]);
+  customer = first;
+  expect((await grant(fields, call)).text).toBe(given.text);
+});
+
+test('a grant that was made while keys were the organisation’s is known by its key', async () => {
+  customer = await setting.customer();
+  const { id: organisation } = setting.server.organisation;
+  const former = ids.derive('grant-key', organisation, 'test', `former ${customer}`);
+  const { json } = await grant({});
+  // As the release before has stored it.
+  await setting.server.sql`update grants set id = ${former} where id = ${json.id}`;
+  const again = await grant({ idempotency_key: `former ${customer}` });
+  expect([again.status, again.json.id]).toEqual([201, former]);
+  customer = await setting.customer();
+  const other = await grant({ idempotency_key: `former ${json.customer_id}` });
+  expect(other.json.id).not.toBe(former);
+});
 
 // prettier-ignore
 const OTHERS: [string, Fields][] = [

@@ -1,7 +1,16 @@
 // POST /reservations: held, then committed, released, extended or expired.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Holder } from './holder.ts';
-import { invalidAt, refusal, Setting, tally, testBooksClose, times } from '../setting.ts';
+import type { Call } from '../../../support/server.ts';
+import {
+  type Fields,
+  invalidAt,
+  refusal,
+  Setting,
+  tally,
+  testBooksClose,
+  times,
+} from '../setting.ts';
 
 let setting: Setting;
 let holder: Holder;
@@ -259,3 +268,24 @@ test('a counting meter is reserved in whole units', async () => {
   expect(await setting.consumed(holder.customer, 'calls')).toEqual([4]);
 });
 testBooksClose(() => setting);
+
+test.each([
+  ['in the body', { idempotency_key: 'too much' }, {}],
+  ['in the header', {}, { headers: { 'idempotency-key': 'too much' } }],
+])(
+  'a refusal of a reservation is repeated under its key %s',
+  async (_where, fields: Fields, call: Call) => {
+    holder = await Holder.of(setting, { amount: 10 });
+    const reserve = (amount: number | string) => holder.reserve(amount, fields, call);
+    const first = await reserve(11);
+    expect(refusal(first)).toEqual([402, 'insufficient_balance']);
+    await setting.grant(holder.customer, 'tokens', { amount: 100 });
+    const again = await setting.withoutTrace(() => reserve('11.0'));
+    expect([again.status, again.text]).toEqual([402, first.text]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(refusal(await reserve(12))).toEqual([422, 'idempotency_key_reused']);
+    // It is another key for another customer.
+    const other = await Holder.of(setting, { amount: 20 });
+    expect((await other.reserve(11, fields, call)).status).toBe(201);
+  },
+);

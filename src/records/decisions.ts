@@ -9,6 +9,8 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { DenialKind } from './denials.ts';
+import { stepOf, type Used } from './usage-events.ts';
+import { dateOf, isAmong, isIncomplete, QUARTER_MS, recordedNear } from './usage-sources.ts';
 
 /** Quantities are scaled. Times but `recordedAt` are by the organisation's clock. */
 export type DecisionRecord = {
@@ -96,48 +98,151 @@ export async function listDecisionsAround(
   scope: Tenant,
   around: Around,
 ): Promise<DecisionRecord[]> {
-  const found = await Promise.all(
-    (['before', 'after'] as const).flatMap((side) => [
-      ...transferTables(around).map((table) =>
-        listTransfers(sql, scope, { ...around, side, table }),
-      ),
-      listDenials(sql, scope, { ...around, side }),
-    ]),
-  );
-  return found.flat();
+  const [transfers, ...denials] = await Promise.all([
+    listTransfersAround(sql, scope, around),
+    ...(['before', 'after'] as const).map((side) => listDenials(sql, scope, { ...around, side })),
+  ]);
+  return [...transfers, ...denials.flat()];
 }
 
-function transferTables({ only, isOld }: Around): ('transfers' | 'transfers_archive')[] {
+function transferTables({ only, isOld }: Around): Table['table'][] {
   if (only === 'denied') return [];
   return isOld ? ['transfers', 'transfers_archive'] : ['transfers'];
 }
 
 type Side = { readonly side: 'before' | 'after' };
+type Table = { readonly table: 'transfers' | 'transfers_archive' };
 
-function listTransfers(
+/** Features that are looked at one by one: each costs three looks at the index of transfers. */
+const EACH_MAX = 20;
+/** Uses that are looked through; each feature may have one in the quarter of the instant. */
+const USED_MAX = 4096;
+
+/** What was recorded, for all sides and tables. */
+async function listTransfersAround(
+  sql: Executor,
+  scope: Tenant,
+  around: Around,
+): Promise<DecisionRecord[]> {
+  const tables = transferTables(around);
+  if (tables.length === 0) return [];
+  const isByUse = around.meterId === null && (await hasMany(sql, around.customerId));
+  const list = isByUse && !(await isIncomplete(sql)) ? listNearest : listTransfers;
+  const found = await Promise.all(
+    (['before', 'after'] as const).flatMap((side) =>
+      tables.map((table) => list(sql, scope, { ...around, side, table })),
+    ),
+  );
+  return found.flat();
+}
+
+async function hasMany(sql: Executor, customerId: string): Promise<boolean> {
+  const rows = await sql`
+    select from customer_meters where slot = ${slotOf(customerId)} and customer_id = ${customerId} limit ${EACH_MAX + 1}`;
+  return rows.length > EACH_MAX;
+}
+
+/** Periods of each meter beside the instant. */
+const periodsOf = (sql: Executor, { slot, customerId, at }: { slot: number } & Around) => {
+  const beside = (of: 'before' | 'after', count: number) => sql`
+    (select id, period_start from accounts where slot = ${slot} and customer_id = ${customerId} and meter_id = k.meter_id
+      and ${of === 'before' ? sql`period_start <= ${at} order by period_start desc` : sql`period_start > ${at} order by period_start`}
+      limit ${count})`;
+  return sql`(${beside('before', PERIODS_BEFORE)} union all ${beside('after', PERIODS_AFTER)})`;
+};
+
+/**
+ * Of many features: first the quarters of an hour in which each was used, then what is in the
+ * nearest of them. What was refused under a key and lies beyond all uses is told by its denial.
+ */
+async function listNearest(
+  sql: Executor,
+  scope: Tenant,
+  around: Around & Side & Table,
+): Promise<DecisionRecord[]> {
+  const { limit } = around;
+  const used = await usedNear(sql, around);
+  const found: DecisionRecord[] = [];
+  for (let read = 0; read < used.length && found.length < limit;) {
+    const step = used.slice(read, read + stepOf(used.slice(read), limit));
+    found.push(...(await listUsed(sql, scope, { ...around, used: step })));
+    read += step.length;
+  }
+  return found.slice(0, limit);
+}
+
+/** The nearest first. */
+function usedNear(sql: Executor, around: Around & Side): Promise<Used[]> {
+  const { customerId, at, limit, side } = around;
+  const slot = slotOf(customerId);
+  const within =
+    side === 'before' ? sql`quarter <= ${at}` : sql`quarter > ${dateOf(at.getTime() - QUARTER_MS)}`;
+  const order = side === 'before' ? sql`desc` : sql`asc`;
+  // Each quarter has a use, but that of the instant may have its own on the other side.
+  return sql<Used[]>`
+    with periods as materialized (
+      select a.id from customer_meters k cross join lateral ${periodsOf(sql, { ...around, slot })} a
+      where k.slot = ${slot} and k.customer_id = ${customerId})
+    select (extract(epoch from quarter) * 1000)::float8 as at, sum(events)::float8 as events, id as of from (
+      select p.id, kept.* from periods p cross join lateral (
+        select quarter, events from usage_bins where slot = ${slot} and account_id = p.id and ${within}
+        order by quarter ${order} limit ${limit + 1}) kept
+      union all
+      select account_id, quarter, entry.events
+      from usage_deltas, unnest(slots, accounts, quarters, usage_deltas.events) entry (slot, account_id, quarter, events)
+      where entry.slot = ${slot} and account_id in (select id from periods) and ${within}) used
+    group by id, quarter order by quarter ${order} limit ${USED_MAX}`;
+}
+
+function listUsed(
   sql: Executor,
   scope: Tenant,
   {
     customerId,
-    meterId,
     at,
     limit,
     side,
     table,
-  }: Around & Side & { readonly table: 'transfers' | 'transfers_archive' },
+    used,
+  }: Around & Side & Table & { readonly used: readonly Used[] },
 ): Promise<DecisionRecord[]> {
+  const slot = slotOf(customerId);
+  const time = sql`coalesce(event_at, at)`;
+  const times = used.map((one) => one.at);
+  const range = { start: Math.min(...times), end: Math.max(...times) + QUARTER_MS };
+  const order = side === 'before' ? sql`desc` : sql`asc`;
+  return sql<DecisionRecord[]>`
+    select ${ofTransfer(sql)}
+    from (
+      select * from ${sql(table)}
+      where ${isAmong(sql, 'debit', [...new Set(used.map(({ of }) => of))])} and value is not null
+        and ${time} >= ${dateOf(range.start)} and ${time} < ${dateOf(range.end)}
+        and ${side === 'before' ? sql`${time} <= ${at}` : sql`${time} > ${at}`}
+        ${table === 'transfers' ? sql`` : sql`and ${recordedNear(sql, range)}`}
+      order by ${time} ${order}, id ${order} limit ${limit}) t
+    join accounts a on a.slot = ${slot} and a.id = t.debit
+    join customers c on c.id = a.customer_id
+    join meters m on m.id = a.meter_id
+    left join balances b on b.slot = ${slot} and b.id = a.id
+    where ${inScope(sql, scope)}
+    order by coalesce(t.event_at, t.at) ${order}, t.id ${order}`;
+}
+
+/** Feature by feature. */
+function listTransfers(
+  sql: Executor,
+  scope: Tenant,
+  around: Around & Side & Table,
+): Promise<DecisionRecord[]> {
+  const { customerId, meterId, at, limit, side, table } = around;
   const slot = slotOf(customerId);
   const time = sql`coalesce(event_at, at)`;
   const asked = side === 'before' ? sql`${time} <= ${at}` : sql`${time} > ${at}`;
   const order = side === 'before' ? sql`desc` : sql`asc`;
-  const periods = (of: 'before' | 'after', count: number) => sql`
-    (select id, period_start from accounts where slot = ${slot} and customer_id = ${customerId} and meter_id = k.meter_id
-      and ${of === 'before' ? sql`period_start <= ${at} order by period_start desc` : sql`period_start > ${at} order by period_start`}
-      limit ${count})`;
   return sql<DecisionRecord[]>`
     select ${ofTransfer(sql)}
     from customer_meters k
-    cross join lateral (${periods('before', PERIODS_BEFORE)} union all ${periods('after', PERIODS_AFTER)}) a
+    cross join lateral ${periodsOf(sql, { ...around, slot })} a
     cross join lateral (
       select * from ${sql(table)} where debit = a.id and value is not null and ${asked}
       order by ${time} ${order}, id ${order} limit ${limit}) t

@@ -21,8 +21,9 @@ import { BEGINNING, findStarts, pagesAfter, type Start } from '../records/event-
 import { Chunk } from './chunk.ts';
 import { type Followed, Follower, nameOf } from './follower.ts';
 import { Reader, type ReaderEnd } from './reader.ts';
+import { hasRoom } from './room.ts';
 
-/** In a process. What waits for one is bounded, so what waits for all is. */
+/** In a process, shared as `hasRoom` says. What waits for one is bounded, so what waits for all is. */
 const READERS_MAX = 5000;
 const LOOK_MS = 1000;
 /** With the time until the next look, 15 s. */
@@ -131,13 +132,14 @@ export class EventStreams {
 
   /**
    * The body of the answer. `unknown`: there is no such event. `no_room`: this process serves as
-   * many as it may, or is leaving.
+   * many as it may, of all or of one tenant beside the others, or is leaving.
    */
   async stream(asked: StreamAsked): Promise<ReadableStream | Full | 'unknown' | 'no_room'> {
     const tenant = tenantOf(asked.tenant);
     const { eventStreams: max } = this.#deps.bounds;
-    if (this.#closed || this.#open.size >= READERS_MAX) return 'no_room';
-    if (max > 0 && this.#openOf.of(nameOf(tenant)) >= max) return new Full('eventStreams', max);
+    const own = this.#openOf.of(nameOf(tenant));
+    if (max > 0 && own >= max) return new Full('eventStreams', max);
+    if (this.#closed || !hasRoom({ own, open: this.#open.size }, READERS_MAX)) return 'no_room';
     const { reader, followed } = this.#register(tenant, asked);
     try {
       const isAll = asked.after === tenant.organisationId;

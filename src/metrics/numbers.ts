@@ -38,7 +38,9 @@ export function gaugeBy<V extends string>(
       labelNames: [label],
       registers: [],
       async collect() {
-        for (const value of values) this.set({ [label]: value }, await read(value));
+        // At once: what is read for several of them is read once.
+        const set = async (value: V) => this.set({ [label]: value }, await read(value));
+        await Promise.all(values.map(set));
       },
     }),
   );

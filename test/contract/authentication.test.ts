@@ -16,11 +16,14 @@ const OPEN = new Set([
   'GET /openapi.json',
   'GET /docs',
   'POST /buy-links/:product_id/checkout',
+  // For buyers: test/http/buy-links/page.test.ts
+  'GET /buy-links/:product_id',
+  'POST /buy-links/:product_id',
   'GET /pay/:token',
   'POST /pay/:token',
   // With the customer's token: test/http/portal
   'GET /portal/:token',
-  ...['cancel', 'uncancel', 'pause', 'resume', 'payment-method'].flatMap((what) => [
+  ...['cancel', 'uncancel', 'unschedule', 'pause', 'resume', 'payment-method'].flatMap((what) => [
     `GET /portal/:token/${what}`,
     `POST /portal/:token/${what}`,
   ]),
@@ -37,6 +40,8 @@ const OPEN = new Set([
   'POST /processors/stripe/:organization_id/:mode',
   'GET /sandbox/challenges/:key',
   'POST /sandbox/challenges/:key',
+  // Leads a browser to the dashboard: test/http/people/sign-in.test.ts
+  'ALL /',
   // With a session: test/dashboard
   'ALL /dashboard',
   'ALL /dashboard/*',

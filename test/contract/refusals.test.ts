@@ -188,7 +188,9 @@ function codesOf({ responses }: Operation): string[] {
 
 test("the contract's routes of money are all that the OpenAPI document has", async () => {
   const names = Object.entries(await documented())
-    .filter(([path]) => /^\/(?:payments|refunds|checkouts|buy-links|subscriptions)/.test(path))
+    .filter(([path]) =>
+      /^\/(?:payments|refunds|checkouts|buy-links\/[^/]+\/checkout|subscriptions)/.test(path),
+    )
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
   expect(new Set(names)).toEqual(new Set(NAMES));
 });

@@ -168,7 +168,9 @@ describe('an OpenAPI type generator', () => {
       // An answer without a body, and kinds of components that are not used.
       .filter(
         (line) => !/^(?:content|responses|requestBodies|pathItems|parameters): never;$/.test(line),
-      );
+      )
+      // A form without fields.
+      .filter((line) => line !== '"": Record<string, never>;');
     // The document, and the fields of anything before and after, in the audit log.
     expect(vague).toEqual(Array.from({ length: 3 }, () => '[key: string]: unknown;'));
   });

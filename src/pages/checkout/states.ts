@@ -14,7 +14,7 @@ type State = {
   readonly action?: Html | null;
 };
 
-function state({ mark, heading, isLive = false, text, action = null }: State): Html {
+export function state({ mark, heading, isLive = false, text, action = null }: State): Html {
   return html`<section class="state stack" ${isLive ? html`role="status"` : null}>
     ${mark}
     <h1>${heading}</h1>
@@ -223,7 +223,7 @@ function markOf(kind: string, path: Html): Html {
   </svg>`;
 }
 
-const MARKS = {
+export const MARKS = {
   done: markOf('done', html`<path d="M14.5 24.5l6.5 6.5 12.5-14" />`),
   wait: markOf('wait', html`<path d="M24 13v11.5l7.5 4.5" />`),
   closed: markOf('closed', html`<path d="M24 13.5v13M24 33.5v.5" />`),

@@ -264,6 +264,7 @@ export const FAILURE_CODES = [
   'authentication_abandoned',
   'mandate_lost',
   'discount_spent',
+  'amount_refused',
   'processing_error',
   'not_found',
   'canceled',
@@ -281,20 +282,6 @@ export const REFUND_FAILURES = [
   'unknown',
 ] as const;
 export type RefundFailure = (typeof REFUND_FAILURES)[number];
-
-/**
- * Declines after which the same instrument is not tried again: it does not help. A card that has
- * expired may have been renewed.
- */
-export const HARD_DECLINES: ReadonlySet<string> = new Set<FailureCode>([
-  'lost_card',
-  'stolen_card',
-  'incorrect_number',
-  'incorrect_iban',
-  'mandate_lost',
-  // The buyer is not present.
-  'authentication_required',
-]);
 
 /** Whether its subscription announces it. */
 export function isBilled({ payment }: PaymentState): boolean {

@@ -2,7 +2,8 @@
 // follow-ups are executed. To repeat it changes nothing.
 import type { OrgClock } from '../../ledger/ports.ts';
 import { must } from '../../ledger/kernel/assert.ts';
-import { HARD_DECLINES, type PaymentState } from '../../ledger/payments/payment.ts';
+import { declineOf, isTriedAgain } from '../../ledger/payments/declines.ts';
+import type { PaymentState } from '../../ledger/payments/payment.ts';
 import type { Settlement } from '../../ledger/subscriptions/subscription.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findPayment } from '../records/payments.ts';
@@ -33,8 +34,10 @@ export async function settlePayment(
 async function settlementOf(
   { sql, ids, orgClock }: SignupDeps & { readonly orgClock: OrgClock },
   scope: Tenant,
-  { payment: { id: paymentId }, status, paidAt, failure }: PaymentState,
+  state: PaymentState,
 ): Promise<Settlement> {
+  const { status, paidAt, failure } = state;
+  const { id: paymentId } = state.payment;
   if (paidAt !== null) {
     const transactionId = ids.derive('capture', paymentId);
     return { kind: 'paid', paymentId, at: paidAt, transactionId };
@@ -43,5 +46,6 @@ async function settlementOf(
   const { code, message } = failure ?? { code: 'processing_error', message: '' };
   const kind = status === 'errored' ? 'errored' : 'failed';
   const at = orgClock.now(scope);
-  return { kind, paymentId, at, policy, code, message, hard: HARD_DECLINES.has(code) };
+  const hard = !isTriedAgain(declineOf(state), 'days');
+  return { kind, paymentId, at, policy, code, message, hard };
 }

@@ -2,14 +2,9 @@
 // same decision. Before the charge's own follow-ups are executed. To repeat it changes nothing.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { FailureCode, PaymentState } from '../../ledger/payments/payment.ts';
+import { declineOf, isTriedAgain } from '../../ledger/payments/declines.ts';
+import type { PaymentState } from '../../ledger/payments/payment.ts';
 import type { TopUpAnswer } from '../../ledger/topups/auto-topup.ts';
-
-/** Declines after which the same method may be charged later. */
-const PASSING: ReadonlySet<string> = new Set<FailureCode>([
-  'insufficient_funds',
-  'processing_error',
-]);
 
 export async function settleTopUp(ledger: Ledger, paymentId: string): Promise<void> {
   const state = await ledger.payments.load(paymentId);
@@ -19,12 +14,12 @@ export async function settleTopUp(ledger: Ledger, paymentId: string): Promise<vo
   await ledger.topUps.change(customerId, meterId, { kind: 'settle', answer });
 }
 
-function answerOf({ payment, status, paidAt, failure }: PaymentState): TopUpAnswer {
-  const { id: paymentId } = payment;
+function answerOf(state: PaymentState): TopUpAnswer {
+  const { paidAt, failure } = state;
+  const { id: paymentId } = state.payment;
   if (paidAt !== null) return { kind: 'captured', paymentId, at: paidAt };
   const code = must(failure, 'why it was not captured').code;
-  // What was not attempted has moved nothing, whatever its code.
-  const passes = status === 'errored' || PASSING.has(code);
+  const passes = isTriedAgain(declineOf(state), 'hours');
   const why = code === 'authentication_required' ? code : 'declined';
   return { kind: 'refused', paymentId, why, passes };
 }

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge.ts';
-import {
-  type FailureCode,
-  HARD_DECLINES,
-  type PaymentStatus,
-} from '../../ledger/payments/payment.ts';
+import { declineOf, isTriedAgain } from '../../ledger/payments/declines.ts';
+import { type FailureCode, type PaymentStatus, refundable } from '../../ledger/payments/payment.ts';
 import { METHOD, PaymentWorld, SUCCEEDED, T0 } from './payment-world.ts';
 
 const PENDING: ChargeAnswer = {
@@ -142,33 +139,48 @@ test('a charge says that a retry is worth it only where it was not attempted', (
   expect(told(GIVEN_UP)).toEqual([['canceled', undefined]]);
 });
 
-/** Whether the same instrument is not tried again. */
-const FINAL_FOR_IT: Readonly<Record<FailureCode, boolean>> = {
-  card_declined: false,
-  insufficient_funds: false,
-  lost_card: true,
-  stolen_card: true,
-  expired_card: false,
-  invalid_expiry: false,
-  incorrect_cvc: false,
-  incorrect_number: true,
-  incorrect_iban: true,
-  authentication_failed: false,
-  authentication_required: true,
-  authentication_abandoned: false,
-  mandate_lost: true,
-  discount_spent: false,
-  processing_error: false,
-  not_found: false,
-  canceled: false,
+/** Whether the same instrument is charged again: by dunning, and by an automatic top-up. */
+// prettier-ignore
+const AGAIN: Readonly<Record<FailureCode, readonly [dunning: boolean, topUp: boolean]>> = {
+  insufficient_funds:       [true,  true],
+  processing_error:         [true,  true],
+  card_declined:            [true,  false],
+  expired_card:             [true,  false],
+  invalid_expiry:           [true,  false],
+  incorrect_cvc:            [true,  false],
+  authentication_failed:    [true,  false],
+  authentication_abandoned: [true,  false],
+  discount_spent:           [true,  false],
+  not_found:                [true,  false],
+  canceled:                 [true,  false],
+  lost_card:                [false, false],
+  stolen_card:              [false, false],
+  incorrect_number:         [false, false],
+  incorrect_iban:           [false, false],
+  mandate_lost:             [false, false],
+  authentication_required:  [false, false],
+  amount_refused:           [false, false],
 };
 
-test.each(Object.entries(FINAL_FOR_IT))(
-  'a decline with %s ends the retries of a charge: %p',
-  (code, isFinal) => {
-    expect(HARD_DECLINES.has(code)).toBe(isFinal);
+const again = (status: 'failed' | 'errored', code: string): readonly boolean[] => {
+  const decline = declineOf({ status, failure: { code, message: 'no' } });
+  return [isTriedAgain(decline, 'days'), isTriedAgain(decline, 'hours')];
+};
+
+test.each(Object.entries(AGAIN))(
+  'after a decline with %s, dunning and a top-up try again: %p',
+  (code, expected) => {
+    expect(again('failed', code)).toEqual(expected);
+    const isFinal = !expected.includes(true);
+    expect(again('errored', code)).toEqual([!isFinal, !isFinal]);
   },
 );
+
+test('after a decline with a code that nobody knows, dunning tries again, and a top-up does not', () => {
+  for (const code of ['of an earlier version', 'constructor', '']) {
+    expect(again('failed', code)).toEqual([true, false]);
+  }
+});
 
 test('a charge without an answer is looked up ever more slowly, and nothing is released', () => {
   const world = new PaymentWorld();
@@ -246,4 +258,13 @@ test('a charge of nothing is captured as nothing, and cannot be refunded', () =>
   world.charge(SUCCEEDED);
   expect(world.state.status).toBe('succeeded');
   expect(world.refund(null)).toEqual({ kind: 'refused', refusal: 'no_charge' });
+});
+
+test('of a charge that was captured in part, the part is paid, told and all that can be refunded', () => {
+  const world = new PaymentWorld();
+  world.charge({ ...SUCCEEDED, captured: 6000n });
+  expect(world.state.account).toMatchObject({ captured: 6000n, refunded: 0n });
+  expect(world.totals.creditsPosted).toBe(6000n);
+  expect(world.events.map(({ data }) => data['amount'])).toEqual(['60.00']);
+  expect(refundable(world.state.account)).toBe(6000n);
 });

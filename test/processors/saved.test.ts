@@ -1,7 +1,7 @@
 // The sandbox's own cards and accounts when they are saved, and when they are charged off session.
 import { timers } from '../../src/platform/clock.ts';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { HARD_DECLINES } from '../../ledger/payments/payment.ts';
+import { DECLINES } from '../../ledger/payments/declines.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
@@ -53,7 +53,7 @@ const later = (name: string) => ({ key: ids.next(), saved: name, amount: 1250n, 
 const said = (result: ChargeResult): string =>
   'code' in result ? `${result.kind} ${result.code}${hard(result)}` : result.kind;
 const hard = (result: ChargeResult): string =>
-  result.kind === 'declined' && HARD_DECLINES.has(result.code) ? ', hard' : '';
+  result.kind === 'declined' && DECLINES[result.code] === 'final' ? ', hard' : '';
 const savedAs = (result: ChargeResult): string => {
   if (!('saved' in result) || result.saved === null) throw new Error(`${result.kind}, not saved`);
   return result.saved;

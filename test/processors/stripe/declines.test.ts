@@ -1,6 +1,7 @@
 // Stripe's documented codes, as ours.
 import { expect, test } from 'bun:test';
-import { FAILURE_CODES, HARD_DECLINES, REFUND_FAILURES } from '../../../ledger/payments/payment.ts';
+import { DECLINES as KINDS } from '../../../ledger/payments/declines.ts';
+import { FAILURE_CODES, REFUND_FAILURES } from '../../../ledger/payments/payment.ts';
 import { failureCodeOf, refundFailureOf } from '../../../src/processors/stripe/declines.ts';
 
 /** Stripe's card decline codes (docs.stripe.com/declines/codes), and what each becomes. */
@@ -79,7 +80,7 @@ const NEVER_AGAIN = [
 ];
 
 test.each(NEVER_AGAIN)('a Stripe instrument declined with %s is not tried again', (declineCode) => {
-  expect(HARD_DECLINES.has(failureCodeOf({ code: 'card_declined', declineCode }))).toBe(true);
+  expect(KINDS[failureCodeOf({ code: 'card_declined', declineCode })]).toBe('final');
 });
 
 /** Codes of errors that have no decline code. */

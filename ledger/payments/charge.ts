@@ -6,6 +6,7 @@ import {
   isBilled,
   isCharged,
 } from './payment.ts';
+import { declineOf } from './declines.ts';
 import { type DisputeNews, learnDispute } from './dispute.ts';
 import { PaymentDraft, backoff, type PaymentContext } from './payment-draft.ts';
 
@@ -17,6 +18,8 @@ export type ChargeAnswer =
       readonly method: PaymentMethod | null;
       /** The customer, which exists by now. */
       readonly customerId: string;
+      /** What was captured, where the merchant has taken less at the processor. */
+      readonly captured?: bigint | undefined;
       /** Disputes of it that the processor knows already. */
       readonly disputes?: readonly DisputeNews[] | undefined;
     }
@@ -125,13 +128,14 @@ export function decideCharge(
 
 function capture(
   draft: PaymentDraft,
-  { reference, method, customerId }: Extract<ChargeAnswer, { kind: 'succeeded' }>,
+  { reference, method, customerId, ...taken }: Extract<ChargeAnswer, { kind: 'succeeded' }>,
 ): void {
   const { ids, now } = draft.context;
   const { payment } = draft.state;
   const transactionId = ids.derive('capture', payment.id);
-  draft.move('credit', { id: transactionId, kind: 'single', amount: payment.amount, hold: null });
-  draft.account({ captured: payment.amount });
+  const { captured = payment.amount } = taken;
+  draft.move('credit', { id: transactionId, kind: 'single', amount: captured, hold: null });
+  draft.account({ captured });
   draft.change({
     status: 'succeeded',
     customerId,
@@ -145,7 +149,7 @@ function capture(
   });
   // The events of the subscription announce this payment, in their own order.
   if (payment.subscriptionId === null) {
-    draft.announce('payment.succeeded', payment.amount, { transactionId });
+    draft.announce('payment.succeeded', captured, { transactionId });
   }
   draft.follow('payment_settled', payment.id, {});
 }
@@ -164,7 +168,8 @@ function fail(
   if (isBilled(draft.state)) {
     // The subscription announces it, with the time of the next try.
   } else if (status === 'errored') {
-    draft.announce('payment.errored', payment.amount, { ...data, retryable: true });
+    const retryable = declineOf(draft.state) !== 'final';
+    draft.announce('payment.errored', payment.amount, { ...data, retryable });
   } else {
     draft.announce('payment.failed', payment.amount, data);
   }

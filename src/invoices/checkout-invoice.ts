@@ -38,7 +38,8 @@ export async function checkoutInvoice(
   const invoice = {
     id: must(payment.invoiceId, 'the invoice of a captured payment'),
     currency: payment.currency,
-    discountTotal: checkout.subtotal - checkout.amount,
+    // What the merchant did not capture of it is let go as well.
+    discountTotal: checkout.subtotal - payment.captured,
     customerId: payment.customerId,
     subscriptionId: payment.subscriptionId,
     checkoutId: checkout.id,

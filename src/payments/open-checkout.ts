@@ -67,10 +67,12 @@ export function draftCheckout(
 ): { readonly kind: 'drafted'; readonly checkout: CheckoutRecord } | CheckoutRefusal {
   const { scope, product, now } = options;
   const { currency: wanted, regional, discount, ...given } = options.input;
-  if (deps.processors.taking(scope) === null) return { kind: 'no_processor' };
+  const processor = deps.processors.taking(scope);
+  if (processor === null) return { kind: 'no_processor' };
   if (discount === 'discount_not_found') return { kind: discount };
   const pinned = wanted !== null;
-  const quoted = quote({ product, currency: wanted, pinned, regional, discount, now });
+  const { refusalOf } = processor;
+  const quoted = quote({ product, currency: wanted, pinned, regional, discount, now, refusalOf });
   if (quoted.kind !== 'quoted') return quoted;
   const { price, subtotal, currency, total } = quoted;
   const checkout = {

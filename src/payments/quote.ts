@@ -8,6 +8,7 @@
 import { discountOn } from '../../ledger/payments/pricing.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
+import type { Processor } from '../processors/processor.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
@@ -20,6 +21,8 @@ export type QuoteInput = {
   /** The usual currency of the buyer's region, if none is requested; null if it is not known. */
   readonly regional: string | null;
   readonly now: number;
+  /** Why the processor never charges an amount; null where it may. */
+  readonly refusalOf: Processor['refusalOf'];
 };
 
 export type Quote = {
@@ -35,17 +38,20 @@ export type Quote = {
   readonly currencies: readonly string[];
 };
 
-export type NoQuote = {
-  readonly kind:
-    /** Archived or unpublished, sessions that are open included. */
-    | 'not_for_sale'
-    | 'no_active_price'
-    | 'no_price_in_currency'
-    | 'discount_not_found'
-    | 'discount_expired'
-    | 'discount_spent'
-    | 'discount_currency_conflict';
-};
+export type NoQuote =
+  | { readonly kind: NoQuoteKind }
+  /** The processor never charges what it comes to, now or in later periods. */
+  | { readonly kind: 'amount_refused'; readonly message: string };
+
+type NoQuoteKind =
+  /** Archived or unpublished, sessions that are open included. */
+  | 'not_for_sale'
+  | 'no_active_price'
+  | 'no_price_in_currency'
+  | 'discount_not_found'
+  | 'discount_expired'
+  | 'discount_spent'
+  | 'discount_currency_conflict';
 
 /** With a discount by its code; null for none. */
 export async function quoteWithCode(
@@ -68,21 +74,35 @@ export function quote(
   const oneTime = active.filter(({ type }) => type === 'one_time');
   // A product that can be bought for good is bought for good.
   const prices = oneForEachCurrency(oneTime.length > 0 ? oneTime : active);
-  const [first] = prices.values();
-  if (first === undefined) return { kind: 'no_active_price' };
-  const price =
-    wish.currency === null ? (preferred(prices, wish) ?? first) : prices.get(wish.currency);
-  if (price === undefined) return { kind: 'no_price_in_currency' };
+  const sums = new Map([...prices].map(([currency, price]) => [currency, sumOf(price, wish)]));
+  // What the processor never charges is not offered beside what it does.
+  const offered = [...sums.keys()].filter((code) => sums.get(code)?.kind !== 'amount_refused');
+  const currency = wish.currency ?? preferred(offered, wish) ?? [...sums.keys()][0] ?? '';
+  const sum = sums.get(currency);
+  if (sum === undefined) return { kind: 'no_price_in_currency' };
+  const refused = discount === null ? null : discountRefusal(discount, now);
+  if (refused !== null) return { kind: refused };
+  if (sum.kind !== 'quoted') return sum;
+  return { ...sum, discount, currencies: pinned ? [currency] : offered };
+}
+
+/** What one price comes to. */
+function sumOf(
+  price: PriceRecord,
+  { discount, refusalOf }: Pick<QuoteInput, 'refusalOf'> & { discount: DiscountRecord | null },
+): Omit<Quote, 'discount' | 'currencies'> | NoQuote {
   const { currency } = price;
   // A trial costs nothing today; a discount comes off what follows it.
   const subtotal = (price.trialDays ?? 0) > 0 ? 0n : price.amount;
-  const refused = discount === null ? null : discountRefusal(discount, now);
-  if (refused !== null) return { kind: refused };
   const reduction = discount === null ? 0n : discountOn(subtotal, currency, discount);
   if (reduction === 'currency_conflict') return { kind: 'discount_currency_conflict' };
   const total = subtotal - reduction;
-  const currencies = pinned ? [currency] : [...prices.keys()];
-  return { kind: 'quoted', price, currency, subtotal, discount, reduction, total, currencies };
+  const charged = price.type === 'recurring' ? [total, price.amount] : [total];
+  for (const amount of charged) {
+    const message = amount === 0n ? null : refusalOf(amount, currency);
+    if (message !== null) return { kind: 'amount_refused', message };
+  }
+  return { kind: 'quoted', price, currency, subtotal, reduction, total };
 }
 
 /** The one that was created first, in the order in which the currencies came. */
@@ -97,11 +117,11 @@ function oneForEachCurrency(prices: readonly PriceRecord[]): Map<string, PriceRe
 
 /** Without a requested currency: the only one that a fixed discount fits, else the buyer's own. */
 function preferred(
-  prices: ReadonlyMap<string, PriceRecord>,
+  offered: readonly string[],
   { discount, regional }: { discount: DiscountRecord | null; regional: string | null },
-): PriceRecord | undefined {
-  const fits = prices.get(discount?.currency ?? '');
-  return fits ?? prices.get(regional ?? '');
+): string | undefined {
+  const fits = [discount?.currency, regional].find((code) => offered.includes(code ?? ''));
+  return fits ?? offered[0];
 }
 
 function discountRefusal(

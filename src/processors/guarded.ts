@@ -58,6 +58,7 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
     actionMs: processor.actionMs,
     firstAskMs: processor.firstAskMs,
     insistMs: processor.insistMs,
+    refusalOf: (amount, currency) => processor.refusalOf(amount, currency),
     charge: (request) =>
       within({ call: 'charge', id: request.key, instrument: request.instrument }, () =>
         processor.charge(request),

@@ -78,6 +78,8 @@ export type ChargeResult =
       readonly kind: 'succeeded';
       readonly reference: string;
       readonly method: Method;
+      /** What was captured, where the merchant has taken less than the charge there by hand. */
+      readonly captured?: bigint;
       /** Disputes that the processor has by now, where it says so. */
       readonly disputes?: readonly Dispute[];
     } & StoredInstrument)
@@ -109,7 +111,7 @@ export type ChargeResult =
       /**
        * A stable code: `card_declined`, `insufficient_funds`, … For a saved instrument also
        * `authentication_required` (the bank would ask the buyer) and `mandate_lost` (it may not be
-       * charged any more). Codes in HARD_DECLINES (ledger/payments/payment.ts) are final.
+       * charged any more). Which are final: ledger/payments/declines.ts.
        */
       readonly code: FailureCode;
       /** For the buyer to read. */
@@ -186,6 +188,11 @@ export type Processor = {
    * is canceled, and dunning tries another day.
    */
   readonly insistMs: number;
+  /**
+   * Why it never charges this amount, in a sentence that names it; null where it may. Nothing is
+   * asked of anybody.
+   */
+  readonly refusalOf: (amount: bigint, currency: string) => string | null;
   charge(request: ChargeRequest): Promise<ChargeResult>;
   chargeSaved(request: SavedChargeRequest): Promise<ChargeResult>;
   /** Removes a saved instrument: later charges of it answer `mandate_lost`. */

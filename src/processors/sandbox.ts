@@ -75,6 +75,8 @@ const TIMES = {
   actionMs: 15 * 60_000,
   /** Its answer is a statement here: it comes at once, or not at all. */
   firstAskMs: 3000,
+  // It has no least.
+  refusalOf: () => null,
   insistMs: 0,
 } as const;
 

@@ -8,11 +8,11 @@ import { findProduct, type PriceRecord, type ProductRecord } from '../records/pr
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { findSubscription } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
-import { allowancesOf, isWithinReach, planOf, trialEndOf } from './plans.ts';
+import { allowancesOf, chargeRefusal, isWithinReach, planOf, trialEndOf } from './plans.ts';
 import type { CreateReply, SubscriptionInput } from './subscriptions.ts';
 
 export async function createSubscription(
-  { sql, ids, orgClock, ledger, billing }: SubscriptionsDeps,
+  { sql, ids, orgClock, ledger, billing, processors }: SubscriptionsDeps,
   scope: Tenant,
   wish: SubscriptionInput,
 ): Promise<CreateReply> {
@@ -28,6 +28,8 @@ export async function createSubscription(
   const features = await listFeatures(sql, { ...scope, ...plan });
   const allowances = allowancesOf(features, plan);
   if (!isWithinReach(plan, allowances)) return { kind: 'quantity_too_large' };
+  const message = chargeRefusal(processors.taking(scope), plan);
+  if (message !== null) return { kind: 'amount_refused', message };
   const { zone } = await billingPolicyOf(sql, scope);
   const startAt = orgClock.now(scope);
   const { organisationId, mode } = scope;
@@ -47,7 +49,7 @@ export async function createSubscription(
     zone,
     startAt,
     trialEnd: trialEndOf(wish.trialDays ?? price.trialDays, startAt),
-    credit: 0n,
+    discount: null,
     paid: null,
   };
   const started = await ledger.subscriptions.start(customerId, wanted);

@@ -7,6 +7,7 @@ import {
   type Plan,
   type PlanAllowance,
 } from '../../ledger/subscriptions/subscription.ts';
+import type { Processor } from '../processors/processor.ts';
 import type { Entitlement } from '../records/entitlements.ts';
 import type { ProductFeature } from '../records/product-features.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
@@ -86,6 +87,12 @@ export function isWithinReach(plan: Plan, allowances: readonly PlanAllowance[]):
     isAmount(amountOf(plan), plan.currency) &&
     allowances.every(({ limit, rollover }) => inRange((limit ?? 0n) + (rollover?.max ?? 0n)))
   );
+}
+
+/** Why the processor never charges a period of it; null where it may, or where there is none. */
+export function chargeRefusal(processor: Processor | null, plan: Plan): string | null {
+  const amount = amountOf(plan);
+  return amount === 0n || processor === null ? null : processor.refusalOf(amount, plan.currency);
 }
 
 /** When a trial that begins now ends: whole days, by the clock of UTC. */

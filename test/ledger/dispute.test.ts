@@ -361,7 +361,7 @@ test('a payment disputed with its charge is captured and held in one decision', 
     status: 'opened',
     at: T0,
   };
-  const effects = world.charge({ ...SUCCEEDED, disputes: [news] } as typeof SUCCEEDED);
+  const effects = world.charge({ ...SUCCEEDED, disputes: [news] });
   expect(effects?.events.map(({ type }) => type)).toEqual([
     'payment.succeeded',
     'payment.disputed',

@@ -34,7 +34,7 @@ export const T0 = Date.UTC(2026, 0, 31, 12);
 const CLEARING = 'clearing';
 
 export const METHOD = { type: 'card', brand: 'visa', last4: '4242' } as const;
-export const SUCCEEDED: ChargeAnswer = {
+export const SUCCEEDED: Extract<ChargeAnswer, { kind: 'succeeded' }> = {
   kind: 'succeeded',
   reference: 'ch_1',
   method: METHOD,

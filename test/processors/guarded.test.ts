@@ -55,6 +55,7 @@ function open(behave: () => Promise<never>) {
     pageOrigin: 'https://bad.example',
     actionMs: 1000,
     firstAskMs: 1000,
+    refusalOf: () => null,
     insistMs: 0,
     charge: behave,
     chargeSaved: behave,

@@ -3,7 +3,7 @@
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { FieldError } from '../../pages/checkout/view.ts';
-import { type NoQuote, type Quote, quote } from '../../payments/quote.ts';
+import { type NoQuote, type Quote, quote, type QuoteInput } from '../../payments/quote.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type CheckoutRecord, findCheckoutByToken } from '../../records/checkouts.ts';
 import { type DiscountRecord, findDiscount, findDiscountByCode } from '../../records/discounts.ts';
@@ -72,7 +72,11 @@ const REFUSED_CODES: Partial<Record<NoQuote['kind'] | 'too_many_codes', string>>
 export async function termsOf(
   sql: Sql,
   session: Session,
-  { choices, now }: { readonly choices: BuyerChoices; readonly now: number },
+  {
+    choices,
+    now,
+    refusalOf,
+  }: { readonly choices: BuyerChoices } & Pick<QuoteInput, 'now' | 'refusalOf'>,
 ): Promise<Terms | null> {
   const { product, checkout } = session;
   const { currencyPinned: pinned, attempts } = checkout;
@@ -82,7 +86,7 @@ export async function termsOf(
   const usual = pinned || attempts > 0 ? checkout.currency : null;
   let currency = pinned ? usual : (choices.currency ?? usual);
   const errors: FieldError[] = [];
-  const given = { product, pinned, regional, now };
+  const given = { product, pinned, regional, now, refusalOf };
   const bare = quote({ ...given, currency, discount: null });
   if (bare.kind === 'no_price_in_currency' && !pinned) {
     errors.push({ field: 'currency', message: 'This currency is not offered.' });
@@ -92,7 +96,10 @@ export async function termsOf(
   const found: Quote | NoQuote | { readonly kind: 'too_many_codes' } =
     typeof discount === 'string' ? { kind: discount } : quote({ ...wish, discount });
   if (found.kind === 'quoted') return { quote: found, errors, refusedCode: '' };
-  const refusal = REFUSED_CODES[found.kind];
+  const refusal =
+    found.kind === 'amount_refused'
+      ? `With this code it cannot be paid: ${found.message}`
+      : REFUSED_CODES[found.kind];
   if (refusal === undefined) return null;
   const plain = quote({ ...wish, discount: null });
   if (plain.kind !== 'quoted') return null;

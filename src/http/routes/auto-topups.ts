@@ -7,6 +7,7 @@ import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { keepMeters } from '../../records/meters.ts';
 import { billingPolicyOf } from '../../records/organisations.ts';
+import type { Processors } from '../../processors/processor.ts';
 import { findProductOfPrice, type PriceRecord } from '../../records/products.ts';
 import type { Settings } from '../../config.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -21,11 +22,25 @@ export type AutoTopupRoutesDeps = {
   readonly meters: MeterCatalogue;
   readonly sql: Sql;
   readonly settings: Pick<Settings, 'bounds'>;
+  readonly processors: Processors;
 };
 
 const tag = 'Customers';
 const customer = { id: "The id of the customer, or the merchant's own (external_customer_id)." };
 const params = { ...customer, feature_key: 'The slug of the meter.' };
+
+export const READ_AUTO_TOPUP = {
+  operationId: 'getAutoTopup',
+  summary: 'Get the automatic top-up of a feature',
+  description: 'Of an archived feature too. 404 without one.',
+  tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
+  params,
+  answers: { 200: AutoTopup },
+  refusals: ['not_found'],
+} as const;
 
 const PUT = {
   operationId: 'putAutoTopup',
@@ -36,27 +51,20 @@ const PUT = {
     'at the level after everything that changes it, and when this is put. Where that is still too little it is done again, one after the ' +
     'other, within `limit`: it counts what was captured in a calendar day, week from Monday, or month of your time zone. There is one ' +
     'charge at a time, whatever happens at once.\n\n' +
-    'What was declined as `insufficient_funds` or `processing_error`, or not attempted, is tried again after 1, 6 and 24 hours, each ' +
+    'What was declined as `insufficient_funds` or `processing_error`, or not attempted (but `amount_refused`), is tried again after 1, 6 and 24 hours, each ' +
     'counted from the decline before. After the fourth, and after any other decline, it is suspended until the customer has ' +
     'stored another payment method. To put the same again changes nothing; other settings count from now on and lift no suspension ' +
     'but that of the limit. A charge under way gives what it was ordered for.\n\n' +
     'It is a `PURCHASE` with an invoice (`billing_reason` is `auto_topup`) and a receipt. A refund takes no units back. `sum` and `count` ' +
     'meters only.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'auto_topup', id: 'whole_path', before: READ_AUTO_TOPUP },
   params,
   body: AutoTopupPut,
   answers: { 200: AutoTopup },
   refusals: ['not_found', 'conflict'],
-} as const;
-
-const READ = {
-  operationId: 'getAutoTopup',
-  summary: 'Get the automatic top-up of a feature',
-  description: 'Of an archived feature too. 404 without one.',
-  tag,
-  params,
-  answers: { 200: AutoTopup },
-  refusals: ['not_found'],
 } as const;
 
 const LIST = {
@@ -64,6 +72,9 @@ const LIST = {
   summary: 'List the automatic top-ups of a customer',
   description: 'One for each feature that has one.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params: customer,
   answers: { 200: AutoTopups },
   refusals: ['not_found'],
@@ -75,6 +86,9 @@ const REMOVE = {
   description:
     'Also where there is none, and of an archived feature. A charge under way is not called back: it is granted when it is captured.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'auto_topup', id: 'whole_path', before: READ_AUTO_TOPUP },
   params,
   answers: { 204: null },
   refusals: ['not_found'],
@@ -93,7 +107,7 @@ const noFeature = () => refuse('not_found', 'no such feature');
 const noTopUp = () => refuse('not_found', 'the customer has no automatic top-up of this feature');
 
 function putRoute(deps: AutoTopupRoutesDeps): Route {
-  const { edge, ledger, meters, sql } = deps;
+  const { edge, ledger, meters, sql, processors } = deps;
   const { metersPerCustomer } = deps.settings.bounds;
   return edge.organisation(PUT, async ({ principal, params: { id, feature_key: key }, body }) => {
     const found = await findByReference(ledger, principal, id);
@@ -110,6 +124,8 @@ function putRoute(deps: AutoTopupRoutesDeps): Route {
     const price = await priceOf(sql, principal, { priceId: body.price_id, isAgreed });
     if (price === null) return refuse('not_found', 'no such price');
     if ('path' in price) return refuseInvalid([price]);
+    const message = processors.taking(principal)?.refusalOf(price.amount, price.currency);
+    if (typeof message === 'string') return refuseInvalid([{ path: ['price_id'], message }]);
     const { id: priceId, productId } = price;
     const { zone } = await billingPolicyOf(sql, principal);
     const settings = { ...wanted, priceId, productId };
@@ -127,14 +143,17 @@ function putRoute(deps: AutoTopupRoutesDeps): Route {
 }
 
 function readRoute({ edge, ledger, meters }: AutoTopupRoutesDeps): Route {
-  return edge.organisation(READ, async ({ principal, params: { id, feature_key: key } }) => {
-    const found = await findByReference(ledger, principal, id);
-    if (found === null) return noCustomer();
-    const set = await setTopUp(ledger, found, key);
-    if (set !== null) return Response.json(fromTopUp(set, found.customer));
-    const meter = await meterNamed(meters, principal, key);
-    return meter === null ? noFeature() : noTopUp();
-  });
+  return edge.organisation(
+    READ_AUTO_TOPUP,
+    async ({ principal, params: { id, feature_key: key } }) => {
+      const found = await findByReference(ledger, principal, id);
+      if (found === null) return noCustomer();
+      const set = await setTopUp(ledger, found, key);
+      if (set !== null) return Response.json(fromTopUp(set, found.customer));
+      const meter = await meterNamed(meters, principal, key);
+      return meter === null ? noFeature() : noTopUp();
+    },
+  );
 }
 
 function listRoute({ edge, ledger }: AutoTopupRoutesDeps): Route {

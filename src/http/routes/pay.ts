@@ -281,7 +281,7 @@ async function offerOf(
   const { checkout } = session;
   const processor = processors.taking(checkout);
   if (checkout.status !== 'active' || processor === null) return null;
-  const terms = await termsOf(sql, session, options);
+  const terms = await termsOf(sql, session, { ...options, refusalOf: processor.refusalOf });
   if (terms === null) return null;
   const sold = await soldUsageOf(sql, session, terms.quote);
   const asks = asksOf(terms.quote, sold, processor);

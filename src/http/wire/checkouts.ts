@@ -196,7 +196,7 @@ export function fromBuyLinkCheckout(
 
 type CreateFailure = Exclude<CheckoutRefusal, { readonly kind: 'full' | 'no_product' }>;
 
-const REFUSALS: Readonly<Record<CreateFailure['kind'], string>> = {
+const REFUSALS: Readonly<Record<Exclude<CreateFailure['kind'], 'amount_refused'>, string>> = {
   not_for_sale: 'the product is archived or unpublished',
   no_processor: 'no processor is connected in this mode: PUT /organization/processor connects one',
   no_active_price: 'the product has no active price',
@@ -208,6 +208,6 @@ const REFUSALS: Readonly<Record<CreateFailure['kind'], string>> = {
 };
 
 /** Why no checkout was created, in words. */
-export function refusalText({ kind }: CreateFailure): string {
-  return REFUSALS[kind];
+export function refusalText(refused: CreateFailure): string {
+  return refused.kind === 'amount_refused' ? refused.message : REFUSALS[refused.kind];
 }

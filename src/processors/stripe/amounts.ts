@@ -40,6 +40,37 @@ const DIGITS: Readonly<Record<string, number>> = {
 };
 const DIGITS_OF_ALL = 8;
 
+/**
+ * The least that Stripe charges, in the smallest coin of ours. It documents them by the currency that
+ * the money is paid out in, which we do not know; so one that is not here has none.
+ */
+const LEAST: Readonly<Record<string, bigint>> = {
+  AED: 200n,
+  AUD: 50n,
+  BGN: 100n,
+  BRL: 50n,
+  CAD: 50n,
+  CHF: 50n,
+  CZK: 1500n,
+  DKK: 250n,
+  EUR: 50n,
+  GBP: 30n,
+  HKD: 400n,
+  HUF: 17_500n,
+  INR: 50n,
+  JPY: 50n,
+  MXN: 1000n,
+  MYR: 200n,
+  NOK: 300n,
+  NZD: 50n,
+  PLN: 200n,
+  RON: 200n,
+  SEK: 300n,
+  SGD: 50n,
+  THB: 1000n,
+  USD: 50n,
+};
+
 export type StripeAmount =
   | { readonly kind: 'amount'; readonly units: number }
   /** Stripe has no such amount; the message names it. */
@@ -59,6 +90,17 @@ export function stripeAmount(amount: bigint, currency: string): StripeAmount {
     return refused(`Stripe cannot take as much as ${shown} at once.`);
   }
   return { kind: 'amount', units: Number(units) };
+}
+
+/** Why Stripe never charges an amount; a refund may be less than the least charge. */
+export function chargeRefusal(amount: bigint, currency: string): string | null {
+  const written = stripeAmount(amount, currency);
+  if (written.kind === 'refused') return written.message;
+  return amount < (LEAST[currency] ?? 1n) ? tooLittle(amount, currency) : null;
+}
+
+export function tooLittle(amount: bigint, currency: string): string {
+  return `Stripe does not take as little as ${formatMoney(amount, currency)} ${currency}.`;
 }
 
 /**

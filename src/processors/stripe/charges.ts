@@ -7,8 +7,9 @@
 // must be confirmed; then it is not offered.
 import type Stripe from 'stripe';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
+import type { FailureCode } from '../../../ledger/payments/payment.ts';
 import type { ChargeRequest, ChargeResult } from '../processor.ts';
-import { stripeAmount } from './amounts.ts';
+import { stripeAmount, tooLittle } from './amounts.ts';
 import { OFFERED } from './instruments.ts';
 import { metadataOf } from './metadata.ts';
 import {
@@ -62,15 +63,15 @@ export async function begin(
     return refusedAs('There is nothing to charge.');
   }
   const written = stripeAmount(amount, currency);
-  if (written.kind === 'refused') return refusedAs(written.message);
+  if (written.kind === 'refused') return refusedAs(written.message, 'amount_refused');
   const createdAt = new Date(clock.now());
   const row = await beginCharge(sql, { key, account, kind, currency, createdAt });
   const isNew = row.stripeId === null && row.state === 'open' && row.kind === kind;
   return isNew ? { kind: 'new', row, units: written.units } : { kind: 'known', row };
 }
 
-function refusedAs(message: string): Begun {
-  return { kind: 'refused', result: notAttempted(message) };
+function refusedAs(message: string, code?: FailureCode): Begun {
+  return { kind: 'refused', result: notAttempted(message, code) };
 }
 
 export async function charge(deps: StripeDeps, request: ChargeRequest): Promise<ChargeResult> {
@@ -116,22 +117,26 @@ async function giveBack(
 export async function giveUp(
   deps: StripeDeps,
   key: string,
-  message: string,
+  refusal: ChargeResult,
 ): Promise<ChargeResult> {
   const { sql, account, clock } = deps;
   const row = await giveUpCharge(sql, { key, account, createdAt: new Date(clock.now()) });
   const result = await chargeState(deps, row);
-  return result === CANCELED ? notAttempted(message) : result;
+  return result === CANCELED ? refusal : result;
 }
 
 export function refusalOf(
   answer: { readonly kind: string; readonly code?: string | null },
   { amount, currency }: Pick<ChargeRequest, 'amount' | 'currency'>,
-): string {
-  const shown = `${formatMoney(amount, currency)} ${currency}`;
-  if (answer.code === 'amount_too_small') return `Stripe does not take as little as ${shown}.`;
-  if (answer.code === 'amount_too_large') return `Stripe does not take as much as ${shown}.`;
-  return 'The payment could not be processed. Try again in a moment.';
+): ChargeResult {
+  if (answer.code === 'amount_too_small') {
+    return notAttempted(tooLittle(amount, currency), 'amount_refused');
+  }
+  if (answer.code === 'amount_too_large') {
+    const shown = `${formatMoney(amount, currency)} ${currency}`;
+    return notAttempted(`Stripe does not take as much as ${shown}.`, 'amount_refused');
+  }
+  return notAttempted('The payment could not be processed. Try again in a moment.');
 }
 
 type New = Extract<Begun, { kind: 'new' }>;

@@ -2,6 +2,7 @@
 import type Stripe from 'stripe';
 import type { FailureCode } from '../../../ledger/payments/payment.ts';
 import type { ChargeResult, Method } from '../processor.ts';
+import { amountOf } from './amounts.ts';
 import { failureCodeOf } from './declines.ts';
 import { expiryOf, methodOf, savedName } from './instruments.ts';
 
@@ -26,8 +27,11 @@ export const CANCELED: ChargeResult = {
   message: 'The payment was given up.',
 };
 
-export function notAttempted(message: string): ChargeResult {
-  return { kind: 'not_attempted', code: 'processing_error', message };
+export function notAttempted(
+  message: string,
+  code: FailureCode = 'processing_error',
+): ChargeResult {
+  return { kind: 'not_attempted', code, message };
 }
 
 /** What Stripe's objects do not say, because it was decided here. */
@@ -88,6 +92,7 @@ export function intentResult(
         kind: 'succeeded',
         reference,
         method: methodOf(paid),
+        ...capturedOf(intent),
         ...keptOf(intent, paid, isSaved),
       }));
     case 'processing':
@@ -123,6 +128,12 @@ function withMethod(
   make: (paid: Stripe.PaymentMethod) => ChargeResult,
 ): ChargeResult {
   return paid === null || typeof paid === 'string' ? UNKNOWN : make(paid);
+}
+
+/** A merchant may capture a part of what a buyer has agreed to; the rest is let go. */
+function capturedOf(intent: Intent): { readonly captured?: bigint } {
+  if (intent.object === 'setup_intent' || intent.amount_received === intent.amount) return {};
+  return { captured: amountOf(intent.amount_received, intent.currency.toUpperCase()) };
 }
 
 function keptOf(intent: Intent, paid: Stripe.PaymentMethod, isSaved: boolean) {

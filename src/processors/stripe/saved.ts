@@ -11,7 +11,7 @@ import { cancelCharge } from './cancel.ts';
 import { begin, giveUp, refusalOf } from './charges.ts';
 import { type Saved, savedOf } from './instruments.ts';
 import { metadataOf } from './metadata.ts';
-import { CANCELED, NOT_FOUND, notAttempted, OF_INTENT, UNKNOWN } from './results.ts';
+import { CANCELED, NOT_FOUND, OF_INTENT, UNKNOWN } from './results.ts';
 import { chargeState, declineIntent, savedResult, type StripeDeps } from './states.ts';
 import { declineCharge, findCharge, keepCharge } from './store.ts';
 
@@ -118,7 +118,7 @@ async function afterRefusal(
     return declineIntent(deps, { key, id, code: 'mandate_lost' });
   }
   const canceled = await cancelCharge(deps, key);
-  return canceled === CANCELED ? notAttempted(refusalOf(refusal, request)) : canceled;
+  return canceled === CANCELED ? refusalOf(refusal, request) : canceled;
 }
 
 /** Nothing of Stripe's stands for this name, or does so any more. */

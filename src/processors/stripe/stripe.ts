@@ -3,6 +3,7 @@
 import type { Clock, Log } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { Processor } from '../processor.ts';
+import { chargeRefusal } from './amounts.ts';
 import { openAsk } from './answers.ts';
 import { cancelCharge } from './cancel.ts';
 import { ACTION_MS, charge, confirmCharge } from './charges.ts';
@@ -56,6 +57,7 @@ export function openStripe(options: StripeOptions): Processor {
     actionMs: ACTION_MS,
     firstAskMs: FIRST_ASK_MS,
     insistMs: INSIST_MS,
+    refusalOf: chargeRefusal,
     charge: (request) => shared(`charge ${request.key}`, () => charge(deps, request)),
     chargeSaved: (request) => shared(`charge ${request.key}`, () => chargeSaved(deps, request)),
     forget: (saved) => forget(deps, saved),

@@ -37,7 +37,7 @@ function of(
     updatedAt: AT,
   };
   const free = { currency: null, pinned: false, regional: null, discount: null, now: NOW };
-  return quote({ product, ...free, ...wish });
+  return quote({ product, ...free, refusalOf: () => null, ...wish });
 }
 
 const [yen, usd, later, eur] = [
@@ -89,7 +89,7 @@ test.each(QUOTES)('a quote for %s', (_what, prices, wish, expected) => {
 });
 
 // prettier-ignore
-test.each<[NoQuote['kind'], PriceRecord[], Parameters<typeof of>[1]]>([
+test.each<[Exclude<NoQuote['kind'], 'amount_refused'>, PriceRecord[], Parameters<typeof of>[1]]>([
   // refusal                      prices                wish
   ['no_active_price',             [],                   {}],
   ['no_active_price',             [archived],           {}],

@@ -1,4 +1,4 @@
-// The customer of a paid payment.
+// The customer of a payment.
 //
 // Holds: a checkout has one customer, and asking again gives the same one. With an API key, the
 // customer is found by its id, else by the merchant's own id, else by an e-mail address that the
@@ -7,7 +7,7 @@
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
-import { lockPayer, setPayer } from '../records/checkouts.ts';
+import { type CheckoutRecord, lockPayer, setPayer } from '../records/checkouts.ts';
 import {
   type CustomerRecord,
   findCustomer,
@@ -48,6 +48,20 @@ export async function customerOf(
 }
 
 /**
+ * The one that an attempt would be of if it were paid now: also what is declined is found by its
+ * customer. null where that one is not made yet.
+ */
+export async function knownCustomerOf(
+  sql: Transaction,
+  checkout: CheckoutRecord,
+  email: string,
+): Promise<string | null> {
+  const { source, customerId, externalCustomerId } = checkout;
+  if (customerId !== null || source !== 'api') return customerId;
+  return (await findMatch(sql, checkout, { email, externalCustomerId }))?.id ?? null;
+}
+
+/**
  * Finds the customer by the merchant's own id if there is one, else by e-mail address. Otherwise
  * makes a new one.
  */
@@ -56,15 +70,22 @@ async function matchCustomer(sql: Transaction, scope: Tenant, matching: Matching
   // Two concurrent payments of a new buyer get one customer: the external id is unique, and the
   // address is locked.
   if (externalCustomerId === null) await lockEmail(sql, scope, email);
-  const found =
-    externalCustomerId === null
-      ? await findCustomerByEmail(sql, scope, email)
-      : await findCustomerByExternalId(sql, scope, externalCustomerId);
+  const found = await findMatch(sql, scope, matching.buyer);
   if (found !== null) return complete(sql, scope, { ...matching, found });
   const made = await makeCustomer(sql, scope, { ...matching, selfNamed: false });
   // Another transaction has just made the customer with this external id. It is visible: the insert
   // waited for that commit.
   return made ?? matchCustomer(sql, scope, matching);
+}
+
+async function findMatch(
+  sql: Transaction,
+  scope: Tenant,
+  { email, externalCustomerId }: Omit<Buyer, 'name'>,
+): Promise<CustomerRecord | null> {
+  return externalCustomerId === null
+    ? findCustomerByEmail(sql, scope, email)
+    : findCustomerByExternalId(sql, scope, externalCustomerId);
 }
 
 async function makeUnverified(sql: Transaction, scope: Tenant, matching: Matching): Promise<Known> {

@@ -15,6 +15,7 @@ import { insertPayments, newPayment } from '../records/payments.ts';
 import { findProduct } from '../records/products.ts';
 import { sellsUsage } from '../records/usage-prices.ts';
 import type { Charges } from './charges.ts';
+import { knownCustomerOf } from './customer.ts';
 import type { Order, PayOutcome } from './payments.ts';
 import { quoteWithCode } from './quote.ts';
 
@@ -82,7 +83,8 @@ async function begin(
   const product = await findProduct(sql, checkout, checkout.productId);
   const { currencyPinned: pinned } = checkout;
   const currency = pinned ? checkout.currency : order.currency;
-  const wish = { currency, pinned, regional: null, now, code: order.discountCode };
+  const { refusalOf } = processor;
+  const wish = { currency, pinned, regional: null, now, code: order.discountCode, refusalOf };
   if (product === null) return { kind: 'not_open' };
   const quote = await quoteWithCode(sql, checkout, { product, ...wish });
   if (quote.kind.startsWith('discount')) return { kind: 'discount_refused' };
@@ -119,6 +121,7 @@ async function begin(
     checkoutId: checkout.id,
     checkoutToken: checkout.token,
     productId: checkout.productId,
+    customerId: await knownCustomerOf(sql, checkout, email),
     customerEmail: email,
     customerName: name,
     externalCustomerId: checkout.externalCustomerId,

@@ -1,6 +1,8 @@
 // Which customer a payment belongs to: the merchant's own id decides, else the e-mail address, else
 // it is a new customer.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Means } from '../support/means.ts';
+import { sessionOf } from '../support/shop.ts';
 import { type Fields, made, PATIENCE_MS, type Payment, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
@@ -147,4 +149,60 @@ test("a customer's invoices are listed newest first", async () => {
     order by number desc limit 8`
   ).map(({ number }) => number);
   expect(numbers).toEqual(issued);
+});
+
+describe('a payment that is not made is found by its known customer', () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await known({ external_customer_id: 'u9', email: 'nine@example.com' });
+  });
+  const named = (): [string, Fields][] => [
+    ['its id', { customer_id: id }],
+    ['the external id', { external_customer_id: 'u9', customer_email: 'other@example.com' }],
+    ['the address', { customer_email: 'NINE@example.com' }],
+  ];
+  const listed = async (): Promise<string[]> =>
+    (await shop.read(`/payments?customer_id=${id}&limit=200`)).data.map((one: Payment) => one.id);
+
+  test.each<[string, Means]>([
+    ['failed', 'declined'],
+    ['errored', 'error'],
+    ['processing', 'iban'],
+    ['requires_action', 'challenge'],
+  ])('where it is %s', async (status, means) => {
+    for (const [what, checkout] of named()) {
+      const payment = await shop.buy({ means, checkout });
+      expect([what, payment.status, payment.customer_id]).toEqual([what, status, id]);
+      expect(await listed()).toContain(payment.id);
+    }
+  });
+
+  test('where the buyer gave it up, and its event says whose it was', async () => {
+    const { id: paymentId } = await shop.buy({
+      means: 'challenge',
+      checkout: { external_customer_id: 'u9' },
+    });
+    await shop.server.payments.giveUp(paymentId);
+    expect(await shop.payment(paymentId)).toMatchObject({ status: 'canceled', customer_id: id });
+    const [event] = await shop.events(paymentId, 1);
+    expect([event.type, event.data.accountId]).toEqual(['payment.failed', id]);
+  });
+
+  test('and one that is made after it has the same customer, who gets its card', async () => {
+    const session = await shop.checkout({ customer_id: id });
+    await shop.pay(session, { means: 'declined' });
+    await shop.pay(session);
+    const payments = await shop.paymentsOf(session);
+    expect(payments.map(({ status, customer_id: of }) => [status, of])).toEqual([
+      ['succeeded', id],
+      ['failed', id],
+    ]);
+  });
+
+  test('while a buyer behind a buy link is nobody before a payment is made', async () => {
+    const path = `/buy-links/${shop.productId}/checkout`;
+    const session = sessionOf((await shop.server.call('POST', path, { key: null })).json);
+    await shop.pay(session, { means: 'declined', email: 'nine@example.com' });
+    expect(await shop.lastOf(session)).toMatchObject({ status: 'failed', customer_id: null });
+  });
 });

@@ -104,7 +104,8 @@ describe('the event of a payment that fails', () => {
       expect(event.type).toBe(type);
       expect(dataOf(event)).toEqual({
         ...common(payment, session),
-        accountId: null,
+        // The customer of these ids is known once a payment was made with them.
+        accountId: payment.customer_id,
         transactionId: null,
         invoiceId: null,
         amount: '100.00',

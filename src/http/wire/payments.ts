@@ -75,7 +75,11 @@ export const Dispute = Type.Object({
 export const Payment = Type.Object({
   id: Uuid,
   status: PaymentStatus,
-  amount: Total,
+  amount: Type.String({
+    ...Total,
+    description:
+      "What was asked for. Of a part that you have captured at Stripe by hand, the payment's invoice, its event and `refundable_amount` say how much it is.",
+  }),
   currency: Currency,
   amount_refunded: Total,
   amount_refund_pending: Total,
@@ -85,7 +89,10 @@ export const Payment = Type.Object({
   checkout_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),
   invoice_id: Nullable(Uuid),
-  customer_id: Nullable(Uuid),
+  customer_id: Type.Union([Uuid, Type.Null()], {
+    description:
+      'Also of a payment that is not made, where the customer was known when the buyer tried to pay.',
+  }),
   customer_email: Nullable(Email),
   external_customer_id: Nullable(ExternalCustomerId),
   client_reference_id: Nullable(Type.String()),

@@ -46,6 +46,7 @@ test('GET of a paid payment answers every field', async () => {
 });
 
 test('GET of a declined payment answers every field', async () => {
+  await shop.buy();
   const payment = await shop.buy({ means: 'declined' });
   expect(await shop.payment(payment.id)).toEqual({
     id: UUID,
@@ -60,7 +61,8 @@ test('GET of a declined payment answers every field', async () => {
     checkout_id: UUID,
     subscription_id: null,
     invoice_id: null,
-    customer_id: null,
+    // Of the payment before, whose e-mail address it has.
+    customer_id: UUID,
     customer_email: BUYER,
     external_customer_id: null,
     client_reference_id: null,

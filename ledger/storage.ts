@@ -17,6 +17,7 @@ import type { Span } from './metering/span.ts';
 import type {
   Billing,
   BillingAccount,
+  Chargeable,
   Subscription,
   SubscriptionFollowup,
 } from './subscriptions/subscription.ts';
@@ -100,6 +101,16 @@ export type Storage = {
   findReservation(id: string): Promise<StoredReservation | null>;
   /** Whether a subscription of this id was ever started. */
   subscriptionExists(id: string): Promise<boolean>;
+  /** A subscription, whatever has become of it; null where there is none. */
+  findSubscription(id: string): Promise<Subscription | null>;
+  /**
+   * An invoice of a subscription, if it may be charged: it is unpaid, no payment of it is live, and
+   * nothing is owed about it.
+   */
+  findChargeable(asked: {
+    readonly subscriptionId: string;
+    readonly invoiceId: string;
+  }): Promise<Chargeable | null>;
   loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
   /** What a refund's key was used for; null where it was not. */
   findRefund(id: string): Promise<StoredRefund | null>;
@@ -118,17 +129,17 @@ export type Storage = {
     /** Organisations that are left out. */
     readonly without: readonly string[];
   }): Promise<readonly Alarm<K>[]>;
-  /**
-   * The next alarms of an organisation's test mode, of any kind, earliest first: those due by
-   * `until`, and at most `withinMs` after the first.
-   */
+  /** The next alarms of an organisation's test mode, of any kind, earliest first, due by `until`. */
   nextAlarms(query: {
     readonly organisationId: string;
     readonly until: number;
+    /** At most so long after the first. */
     readonly withinMs: number;
+    /** So long where all before the last moment are of meters without an automatic top-up. */
+    readonly metersWithinMs: number;
     readonly atMost: number;
     readonly except: readonly Alarm<AlarmKind>[];
-  }): Promise<readonly DueAlarm[]>;
+  }): Promise<NextAlarms>;
 };
 
 export type MeterKey = {
@@ -365,5 +376,8 @@ export type Alarm<K extends AlarmKind> = {
   /** Whose time it is due in. */
   readonly tenant: Tenant;
 };
+
+/** They fire together at `at`. */
+export type NextAlarms = { readonly alarms: readonly DueAlarm[]; readonly at: number };
 
 export type DueAlarm = Alarm<AlarmKind> & { readonly dueAt: number };

@@ -1,4 +1,4 @@
-import { assert, unreachable } from '../kernel/assert.ts';
+import { assert, must, unreachable } from '../kernel/assert.ts';
 import type { MeterContext } from '../metering/meter-draft.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Grant } from '../metering/grants.ts';
@@ -22,8 +22,9 @@ import {
   settlePlan,
   unbillPlan,
 } from '../metering/plan-spans.ts';
-import { type BillableSpan, billableSpans } from '../metering/spans.ts';
-import { advanced, decideTick } from '../metering/advance.ts';
+import { type BillableSpan, billableSpans, isSoldBy } from '../metering/spans.ts';
+import { isMuch } from '../metering/asleep.ts';
+import { decideTick } from '../metering/advance.ts';
 import { type Command, type CommandOutcome, decideCommand } from '../subscriptions/commands.ts';
 import type {
   SubscriptionContext,
@@ -34,10 +35,10 @@ import type {
   SubscriptionOrder,
   Subscription,
 } from '../subscriptions/subscription.ts';
-import { type PreviewOutcome, decidePreview } from '../subscriptions/preview.ts';
-import { type UpcomingInvoice, decideUpcoming, upcomingAt } from '../subscriptions/upcoming.ts';
+import { type Collected, decideCollect } from '../subscriptions/collecting.ts';
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
+import { asleep } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { DUPLICATE, type Memory } from './unit.ts';
 
@@ -55,7 +56,7 @@ export function startSubscription(
 ): Promise<'started' | 'exists' | 'full'> {
   return session.mutex.alone([wanted.id], async () => {
     if (await session.deps.storage.subscriptionExists(wanted.id)) return 'exists';
-    return decide(session, customerId, (actor, context) => {
+    return decide(session, { customerId, id: wanted.id }, (actor, context) => {
       const { tentative } = actor.billing;
       if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
       // A paid subscription starts regardless of the bound.
@@ -68,15 +69,40 @@ export function startSubscription(
   });
 }
 
-/** What the customer, the merchant or a processor says to one of them. */
+/** What the customer, the merchant or a processor says to one of them, one after the other. */
 export function commandSubscription(
   session: OwnershipSession,
   customerId: string,
   { id, command }: { readonly id: string; readonly command: Command },
 ): Promise<CommandOutcome> {
-  return decide(session, customerId, ({ billing }, context) =>
-    decideCommand(context, billing.tentative, { id, command }),
-  );
+  const decideOn = (stored: Subscription | null) =>
+    decide(session, { customerId, id }, ({ billing }, context) =>
+      decideCommand(context, billing.tentative, { id, command, stored }),
+    );
+  return session.mutex.alone([id], async () => {
+    const outcome = await decideOn(null);
+    if (outcome.kind !== 'unknown' || command.kind !== 'close_invoice') return outcome;
+    // It is over, and knows what it left unpaid.
+    return decideOn(await session.deps.storage.findSubscription(id));
+  });
+}
+
+/**
+ * Charges one of its invoices now. What was decided about it before is on disk by then, and so is
+ * each capture that it knows of: what is stored tells whether the invoice may be charged.
+ */
+export function collectInvoice(
+  session: OwnershipSession,
+  customerId: string,
+  { id, invoiceId }: { readonly id: string; readonly invoiceId: string },
+): Promise<Collected | 'not_chargeable'> {
+  return session.mutex.alone([id], async () => {
+    const invoice = await session.deps.storage.findChargeable({ subscriptionId: id, invoiceId });
+    if (invoice === null) return 'not_chargeable';
+    return decide(session, { customerId, id }, ({ billing }, context) =>
+      decideCollect(context, billing.tentative, invoice),
+    );
+  });
 }
 
 /** As the last decision left it; null where nothing can happen to it any more. */
@@ -91,57 +117,9 @@ export function findSubscription(
   );
 }
 
-/** What its next invoice would bill, by what is durable; null where it has ended. */
-export function upcomingInvoice(
-  session: OwnershipSession,
-  customerId: string,
-  id: string,
-): Promise<UpcomingInvoice | null> {
-  return session.executor.read(
-    () => session.store.actorOf(customerId),
-    (actor) => {
-      const context = session.contexts.ofSubscriptions(actor);
-      const billing = actor.billing.durable;
-      const at = upcomingAt(billing, id, context.now);
-      if (at === null) return null;
-      const then = { ...context, now: at, spans: durableSpans(session, actor, at) };
-      return decideUpcoming(then, billing, { id, asOf: context.now });
-    },
-  );
-}
-
-/** What a command would answer, bill and do now, by what is durable. Nothing is written. */
-export function previewCommand(
-  session: OwnershipSession,
-  customerId: string,
-  asked: { readonly id: string; readonly command: Command },
-): Promise<PreviewOutcome> {
-  return session.executor.read(
-    () => session.store.actorOf(customerId),
-    (actor) => {
-      const context = session.contexts.ofSubscriptions(actor);
-      const spans = durableSpans(session, actor, context.now);
-      return decidePreview({ ...context, spans }, actor.billing.durable, asked);
-    },
-  );
-}
-
-/** The spans of the customer's meters as they are at a time, if nothing more is recorded. */
-function durableSpans(
-  session: OwnershipSession,
-  actor: Actor,
-  at: number,
-): readonly BillableSpan[] {
-  return [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
-    if (durable === undefined || durable.spans.length === 0) return [];
-    const then = { ...session.contexts.ofMeter(actor, meter), now: at };
-    return billableSpans(meter, advanced(then, durable));
-  });
-}
-
 async function decide<T>(
   session: OwnershipSession,
-  customerId: string,
+  { customerId, id }: { readonly customerId: string; readonly id: string },
   decision: (
     actor: Actor,
     context: SubscriptionContext,
@@ -155,7 +133,12 @@ async function decide<T>(
     () => session.store.actorOf(customerId),
     [],
     (actor, memory) => {
-      const spans = soldTo(memory, session, actor);
+      const now = session.contexts.nowOf(actor);
+      // What it sells is moved with it.
+      const isAlone = (state: MeterState) => isMuch(state, now) && !isSoldBy(state, id);
+      const sleeper = actor.firstDue(isAlone, now);
+      if (sleeper !== null) return asleep(actor, sleeper);
+      const spans = soldBy(id, memory, { session, actor });
       if (spans === null) return STALE;
       const context = { ...session.contexts.ofSubscriptions(actor), spans };
       const { outcome, draft } = decision(actor, context);
@@ -168,29 +151,37 @@ async function decide<T>(
 }
 
 /**
- * The spans of the customer's meters, each of which is advanced to now: what is due closes before it
- * is billed. null where more is due than one decision does.
+ * The spans of a subscription. Its meters are moved to now: what is due closes before it is billed.
+ * null where more is due than one decision does.
  */
-function soldTo(
+function soldBy(
+  id: string,
   memory: Memory,
-  session: OwnershipSession,
-  actor: Actor,
+  { session, actor }: Taking,
 ): readonly BillableSpan[] | null {
   const sold: BillableSpan[] = [];
+  let changes = 0;
   for (const { meter, tentative } of actor.customerMeters.values()) {
-    if (tentative === undefined || tentative.spans.length === 0) continue;
+    if (tentative === undefined || !isSoldBy(tentative, id)) continue;
     const context = session.contexts.ofMeter(actor, meter);
     let state = tentative;
     if (context.now >= state.nextDue) {
+      if (changes >= DUE_CHANGES_MAX) return null;
       const effects = decideTick(context, state);
       memory.apply(actor, effects);
+      changes += effects.periods.length + effects.grants.length;
       state = effects.state;
       if (context.now >= state.nextDue) return null;
     }
-    sold.push(...billableSpans(meter, state));
+    for (const span of billableSpans(meter, state)) {
+      if (span.subscriptionId === id) sold.push(span);
+    }
   }
   return sold;
 }
+
+/** What is due of meters in one decision on a subscription, some of it in the last one's steps. */
+const DUE_CHANGES_MAX = 1000;
 
 type Taking = { readonly session: OwnershipSession; readonly actor: Actor };
 
@@ -209,10 +200,12 @@ function take(
 /** The meters that have grants of the subscription, and the ones that will get some. */
 function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
   const meters = new Map<string, Meter>();
+  if ('meterId' in order) {
+    const { meter } = must(actor.customerMeters.get(order.meterId), 'what is billed was sold');
+    return [meter];
+  }
   for (const { meter, tentative } of actor.customerMeters.values()) {
-    const isIts = ({ subscriptionId: id }: { readonly subscriptionId: string | null }): boolean =>
-      id === order.subscriptionId;
-    if (tentative?.grants.some(isIts) === true || tentative?.spans.some(isIts) === true) {
+    if (tentative !== undefined && isSoldBy(tentative, order.subscriptionId)) {
       meters.set(meter.id, meter);
     }
   }
@@ -268,7 +261,7 @@ function ordered(
     case 'cut':
       return cutPlan(context, state, id, order.at);
     case 'bill':
-      return billPlan(context, state, order.lines);
+      return billPlan(context, state, order.line);
     case 'settle':
       return settlePlan(context, state, order.billedAs);
     case 'forget':

@@ -7,6 +7,7 @@ import type { RefundDecision, RefundOutcome, RefundRequest } from '../payments/r
 import { slotOf } from '../kernel/slot.ts';
 import type { Storage, StoredRefund } from '../storage.ts';
 import type { NewSubscription } from '../subscriptions/start.ts';
+import type { Collected } from '../subscriptions/collecting.ts';
 import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
 import type { CustomerTopUp, TopUpChange } from '../actor/auto-topups.ts';
 import type { TopUpOutcome } from '../metering/auto-topup-decisions.ts';
@@ -86,6 +87,16 @@ export class SubscriptionsApi {
   command(customerId: string, id: string, command: Command): Promise<CommandOutcome> {
     const said = { id, command };
     return this.#router.run(slotOf(customerId), 'commandSubscription', customerId, said);
+  }
+
+  /** Charges one of its invoices now, if it may be charged. */
+  collect(
+    customerId: string,
+    id: string,
+    invoiceId: string,
+  ): Promise<Collected | 'not_chargeable'> {
+    const asked = { id, invoiceId };
+    return this.#router.run(slotOf(customerId), 'collectInvoice', customerId, asked);
   }
 
   /** Its state after the last decision; null where it is final. */

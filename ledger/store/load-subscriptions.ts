@@ -1,5 +1,11 @@
 import type { Sql } from 'postgres';
-import { type Billing, type BillingAccount, NO_ACCOUNT } from '../subscriptions/subscription.ts';
+import {
+  type Billing,
+  type BillingAccount,
+  type Chargeable,
+  NO_ACCOUNT,
+  type Subscription,
+} from '../subscriptions/subscription.ts';
 import { type SubscriptionRow, subscriptionOf } from './subscription-row.ts';
 import type { Bigints } from './bigints.ts';
 import { fromJson, type JsonOf } from './json.ts';
@@ -11,10 +17,12 @@ export async function loadBilling(
 ): Promise<ReadonlyMap<string, Billing>> {
   const [rows, accounts] = await Promise.all([
     sql<SubscriptionRow[]>`
-      select s.*, o.external_customer_id as sent_external_customer_id
+      select s.*, o.external_customer_id as sent_external_customer_id, d.percent_off as sent_percent_off,
+        d.amount_off as sent_amount_off
       from unnest(${[...keys.slots]}::smallint[], ${[...keys.ids]}::uuid[]) k (slot, id)
       join subscriptions s on s.slot = k.slot and s.customer_id = k.id and s.live
-      left join checkouts o on o.id = s.payment_link_id`,
+      left join checkouts o on o.id = s.payment_link_id
+      left join discounts d on d.id = o.discount_id`,
     sql<AccountRow[]>`
       select a.customer_id, a.credit, a.spend_cap
       from unnest(${[...keys.slots]}::smallint[], ${[...keys.ids]}::uuid[]) k (slot, id)
@@ -31,6 +39,42 @@ export async function loadBilling(
       },
     ]),
   );
+}
+
+export async function findSubscription(
+  sql: Sql<Bigints>,
+  id: string,
+): Promise<Subscription | null> {
+  const [row] = await sql<SubscriptionRow[]>`
+    select s.*, o.external_customer_id as sent_external_customer_id
+    from subscriptions s left join checkouts o on o.id = s.payment_link_id where s.id = ${id}`;
+  return row === undefined ? null : subscriptionOf(row);
+}
+
+/**
+ * See `Storage.findChargeable`. The statuses of an invoice are those that may be chased
+ * (`src/invoices/transitions.ts`), and the payments those that have not failed.
+ */
+export async function findChargeable(
+  sql: Sql<Bigints>,
+  { subscriptionId, invoiceId }: { readonly subscriptionId: string; readonly invoiceId: string },
+): Promise<Chargeable | null> {
+  const [row] = await sql<(SubscriptionRow & { amount_due: bigint; attempts: number })[]>`
+    select s.*, o.external_customer_id as sent_external_customer_id, i.total - i.amount_paid as amount_due, p.attempts
+    from invoices i join subscriptions s on s.id = i.subscription_id
+    left join checkouts o on o.id = s.payment_link_id
+    cross join lateral (
+      select coalesce(max(attempt), 0) as attempts, count(*) filter (where status not in ('failed', 'errored', 'canceled')) as live
+      from payments where invoice_id = i.id
+    ) p
+    where i.id = ${invoiceId} and s.id = ${subscriptionId} and i.status in ('open', 'uncollectible') and p.live = 0
+      and not exists (
+        select from followups f where f.subscription_id = s.id and ${invoiceId} in (f.data -> 'invoice' ->> 'id',
+          f.data -> 'news' ->> 'invoiceId', f.data ->> 'invoiceId', f.data -> 'payment' ->> 'invoiceId')
+      )`;
+  if (row === undefined) return null;
+  const { amount_due: amount, attempts } = row;
+  return { invoiceId, amount, attempts, subscription: subscriptionOf(row) };
 }
 
 type AccountRow = {

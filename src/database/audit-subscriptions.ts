@@ -32,12 +32,14 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
     ) s
     FULL JOIN (SELECT * FROM alarms WHERE kind = 'subscription') l
       ON l.slot = s.slot AND l.actor_id = s.customer_id AND l.subject_id = s.id
-    WHERE s.due_at IS DISTINCT FROM l.due_at OR s.live <> (s.status <> 'canceled' OR s.open <> '[]')`,
+    WHERE s.due_at IS DISTINCT FROM l.due_at OR s.live <> (s.status <> 'canceled' OR EXISTS (
+      SELECT FROM jsonb_array_elements(s.open) o WHERE o ->> 'paymentId' IS NOT NULL OR o ->> 'isFinal' IS NULL))`,
 
   'a subscription waits for invoices that are unpaid': `${CHASED}
     SELECT c.subscription_id AS subscription, c.invoice_id AS invoice, c.amount, i.status, i.total
     FROM chased c LEFT JOIN invoices i ON i.id = c.invoice_id
-    WHERE NOT EXISTS (SELECT FROM owed o WHERE o.invoice_id = c.invoice_id AND o.kind IN ('bill', 'tell', 'collect'))
+    WHERE NOT EXISTS (SELECT FROM owed o WHERE o.invoice_id = c.invoice_id AND o.kind IN ('bill', 'tell', 'collect')
+        OR o.payment_id = c.payment_id AND o.kind = 'payment_settled')
       AND (i.id IS NULL OR i.status NOT IN ('open', 'uncollectible') OR i.total <> c.amount
         OR (i.subscription_id, i.organisation_id, i.mode, i.customer_id) IS DISTINCT FROM
           (c.subscription_id, c.organisation_id, c.mode, c.customer_id))`,

@@ -11,7 +11,12 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
  * The outcome of a record that a subscription waits for. It is written with that record, and told
  * afterwards.
  */
-export type News = Extract<Command, { readonly kind: 'close_invoice' | 'method_changed' }>;
+export type News =
+  | Extract<Command, { readonly kind: 'close_invoice' | 'method_changed' }>
+  /** A change waits for this charge. */
+  | { readonly kind: 'pending'; readonly invoiceId: string; readonly paymentId: string }
+  /** There was nothing to charge: that charge never begins. */
+  | { readonly kind: 'no_method'; readonly paymentId: string };
 type Telling = {
   readonly id: string;
   readonly at: number;
@@ -50,11 +55,6 @@ type Row = Tenant &
     | 'metadata'
   > & { readonly id: string; readonly kind: string; readonly at: Date; readonly data: object };
 
-/**
- * The followups of some subscriptions, locked for this transaction, in the order in which they
- * became due. At the same time, later attempts go first, and what a void invoice means to the
- * customer comes after it. They stay until they are deleted.
- */
 export async function lockSubscriptionFollowups(
   sql: Transaction,
   subscriptionIds: readonly string[],
@@ -76,27 +76,66 @@ export async function lockSubscriptionFollowups(
     left join checkouts o on o.id = s.payment_link_id
     where f.subscription_id = any(${sorted}::uuid[]) and ${isAlive(sql)}
     order by f.at, (f.data -> 'payment' ->> 'attempt')::int desc nulls last, f.kind = 'overdue', f.kind, f.id`;
-  return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
-    ...row,
-    scope: { organisationId, mode },
-    followup: fromJson<OwedBySubscription['followup']>({
-      id,
-      kind,
-      at: at.getTime(),
-      ...data,
-    } as JsonOf<OwedBySubscription['followup']>),
-  }));
+  const marked = await markMethodChanges(sql, rows);
+  return rows.map(({ id, kind, at, data: found, organisationId, mode, ...row }) => {
+    const data = marked.get(id) ?? found;
+    return {
+      ...row,
+      scope: { organisationId, mode },
+      followup: fromJson<OwedBySubscription['followup']>({
+        id,
+        kind,
+        at: at.getTime(),
+        ...data,
+      } as JsonOf<OwedBySubscription['followup']>),
+    };
+  });
 }
 
-/** Tells one subscription of a customer, or all; returns their ids. */
+/**
+ * What is told of a changed payment method: the last try of each unpaid invoice, as of the first
+ * time. Whoever comes later tells the same, so no invoice is retried twice for one change. A charge
+ * that is ordered and has not begun takes the new method anyway: its invoice is left out.
+ */
+async function markMethodChanges(
+  sql: Transaction,
+  rows: readonly Pick<Row, 'id' | 'kind' | 'data'>[],
+): Promise<ReadonlyMap<string, object>> {
+  const ids = rows.filter(isUnmarked).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const marked = await sql<Pick<Row, 'id' | 'data'>[]>`
+    update followups f set data = jsonb_set(f.data, '{news,attempts}', (
+      select coalesce(jsonb_object_agg(o ->> 'invoiceId', o -> 'attempt'), '{}')
+      from jsonb_array_elements(s.open) o
+      where not exists (
+        select from followups ordered where ordered.subscription_id = s.id and ordered.kind in ('bill', 'collect')
+          and ordered.data -> 'payment' ->> 'invoiceId' = o ->> 'invoiceId')))
+    from subscriptions s where f.id = any(${ids}::uuid[]) and s.slot = f.slot and s.id = f.subscription_id
+    returning f.id, f.data`;
+  return new Map(marked.map(({ id, data }) => [id, data]));
+}
+
+function isUnmarked({ kind, data }: Pick<Row, 'kind' | 'data'>): boolean {
+  if (kind !== 'tell' || !('news' in data)) return false;
+  const news = data.news as News;
+  return news.kind === 'method_changed' && news.attempts === undefined;
+}
+
+/**
+ * Tells one subscription of a customer, or all; returns their ids. One that is over hears of an
+ * invoice that it left unpaid.
+ */
 export async function tellSubscriptions(
   sql: Transaction,
   of: { readonly customerId: string; readonly subscriptionId: string | null },
   { news, ids, now }: { readonly news: News; readonly ids: Ids; readonly now: number },
 ): Promise<string[]> {
+  const left = news.kind === 'close_invoice' ? news.invoiceId : null;
   const live = await sql<{ slot: number; subscription_id: string; customer_id: string }[]>`
     select slot, id as subscription_id, customer_id from subscriptions
-    where customer_id = ${of.customerId} and live and id = coalesce(${of.subscriptionId}, id)`;
+    where customer_id = ${of.customerId} and id = coalesce(${of.subscriptionId}, id)
+      and (live or exists (
+        select from jsonb_array_elements(open) o where o ->> 'invoiceId' = ${left}))`;
   const at = new Date(now).toISOString();
   const rows = live.map((one) => ({ ...one, id: ids.next(), kind: 'tell', data: { news }, at }));
   await sql`
@@ -104,6 +143,17 @@ export async function tellSubscriptions(
     select slot, id, kind, subscription_id, customer_id, data, at
     from jsonb_populate_recordset(null::followups, ${sql.json(rows)})`;
   return live.map((one) => one.subscription_id);
+}
+
+/**
+ * There is nothing to charge for what these order. Whoever comes later tells the same, even where a
+ * method has been stored since.
+ */
+export async function giveChargesUp(sql: Transaction, ids: readonly string[]): Promise<void> {
+  await sql`
+    update followups set kind = 'tell', data = data || jsonb_build_object('news',
+      jsonb_build_object('kind', 'no_method', 'paymentId', data -> 'payment' -> 'id'))
+    where id = any(${ids}::uuid[])`;
 }
 
 export async function deleteFollowups(sql: Executor, ids: readonly string[]): Promise<void> {
@@ -121,4 +171,22 @@ export async function listSubscriptionsOwing(
       ${scope === null ? sql`` : sql`and s.organisation_id = ${scope.organisationId} and s.mode = ${scope.mode}`}
     limit ${atMost}`;
   return rows.map((row) => row.id);
+}
+
+/**
+ * Of a charge that a follow-up is about: null where there is none. Whoever asks about it carries on;
+ * where it has died, nobody asks after half a minute.
+ */
+export async function standingOf(
+  sql: Executor,
+  { followupId, paymentId }: { readonly followupId: string; readonly paymentId: string },
+): Promise<'asked' | 'waiting' | 'decided' | null> {
+  const [row] = await sql<{ status: string; isAsked: boolean }[]>`
+    select p.status, p.asks = 0 and p.processor_reference is null and coalesce(f.written_at > now() - interval '30 s', false) as "isAsked"
+    from payments p left join followups f on f.subscription_id = p.subscription_id and f.id = ${followupId}
+    where p.id = ${paymentId}`;
+  if (row === undefined) return null;
+  if (row.status === 'requires_action') return 'waiting';
+  if (row.status !== 'processing') return 'decided';
+  return row.isAsked ? 'asked' : 'waiting';
 }

@@ -16,9 +16,12 @@ export type MethodStored = {
   readonly methodId: string;
 };
 
+/** `isGivenUp`: there was nothing to charge, and that charge never begins. */
+export type OrderedTopUp = TopUpOrder & { readonly isGivenUp?: true };
+
 export type OwedByCustomer = {
   readonly scope: Tenant;
-  readonly followup: TopUpOrder | MethodStored;
+  readonly followup: OrderedTopUp | MethodStored;
   readonly customer: {
     readonly id: string;
     readonly name: string | null;
@@ -61,6 +64,12 @@ export async function lockCustomerFollowups(
       ...data,
     } as JsonOf<OwedByCustomer['followup']>),
   }));
+}
+
+/** Whoever comes later tells the same, even where a method has been stored since. */
+export async function giveTopUpsUp(sql: Transaction, ids: readonly string[]): Promise<void> {
+  await sql`
+    update followups set data = data || '{"isGivenUp": true}' where id = any(${ids}::uuid[])`;
 }
 
 /** Owes it to the customer's automatic top-ups that another method is stored, where it has any. */

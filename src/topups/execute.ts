@@ -10,7 +10,11 @@ import { insertPayments, type NewPayment, newPayment } from '../records/payments
 import { findProductOfPrice } from '../records/products.ts';
 import { deleteFollowups } from '../records/subscription-followups.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import { lockCustomerFollowups, type OwedByCustomer } from '../records/topup-followups.ts';
+import {
+  giveTopUpsUp,
+  lockCustomerFollowups,
+  type OwedByCustomer,
+} from '../records/topup-followups.ts';
 
 export type ExecuteDeps = { readonly orgClock: OrgClock; readonly processors: Processors };
 
@@ -57,7 +61,7 @@ export async function executeOwed(
     }
     const method = methods[index] ?? null;
     const processor = method === null ? null : processors.named(scope, method.processor);
-    if (processor === null || !kept.has(followup.meterId)) {
+    if (followup.isGivenUp === true || processor === null || !kept.has(followup.meterId)) {
       const { meterId, paymentId } = followup;
       told.push({ ...to, kind: 'no_method', meterId, paymentId });
       continue;
@@ -69,6 +73,10 @@ export async function executeOwed(
     });
   }
   await insertPayments(sql, payments);
+  const givenUp = told.flatMap(({ kind, followupId }) =>
+    kind === 'no_method' ? [followupId] : [],
+  );
+  if (givenUp.length > 0) await giveTopUpsUp(sql, givenUp);
   const left = new Set(told.map(({ followupId }) => followupId));
   const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));
   await deleteFollowups(sql, done);

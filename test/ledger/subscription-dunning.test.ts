@@ -104,7 +104,7 @@ describe('dunning', () => {
     world.goTo(END);
     const first = world.charge;
     world.failed({ hard: true });
-    world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
+    world.collect({ invoiceId: 'finalised', amount: 100n });
     const second = world.charge;
     expect(second).not.toBe(first);
     world.wait(15 * DAY);
@@ -136,6 +136,22 @@ describe('dunning', () => {
     world.wait(HOUR);
     expect(chargesOf(world.do({ kind: 'method_changed' }).followups)).toHaveLength(1);
     expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);
+  });
+
+  test('retries nothing twice for one new method, however often it hears of it', () => {
+    const world = active();
+    world.goTo(END);
+    const attempts = Object.fromEntries(world.state.open.map((one) => [one.invoiceId, 1]));
+    const hear = (last: Readonly<Record<string, number>>) =>
+      world.do({ kind: 'method_changed', attempts: last }).followups;
+    expect(hear(attempts)).toEqual([]);
+    expect(hear(attempts)).toEqual([]);
+    expect(chargesOf(world.failed({ hard: true }).followups)).toMatchObject([{ attempt: 2 }]);
+    expect(hear(attempts)).toEqual([]);
+    expect(chargesOf(world.failed({ hard: true }).followups)).toEqual([]);
+    expect(hear(attempts)).toEqual([]);
+    // Its first try was of after the change.
+    expect(hear({})).toEqual([]);
   });
 
   test('ends when the merchant voids the invoice', () => {
@@ -232,7 +248,7 @@ describe('a lost mandate', () => {
   test('leaves the decision to another charge that is under way', () => {
     const world = active();
     world.do(change());
-    world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
+    world.collect({ invoiceId: 'finalised', amount: 100n });
     const { open, waiting } = world.state;
     world.failed(lost, open[0]?.paymentId ?? '');
     expect(world.state).toMatchObject({ status: 'active', overdue: 'warning' });
@@ -262,7 +278,7 @@ describe("an answer to a subscription's charge", () => {
     world.do(change());
     const { waiting } = world.state;
     const invoiceId = waiting?.invoiceId ?? '';
-    expect(world.do({ kind: 'collect', invoiceId, amount: 1n }).followups).toEqual([]);
+    expect(world.collect({ invoiceId, amount: 1n }).followups).toEqual([]);
     expect(world.state.open).toEqual([]);
   });
 
@@ -271,22 +287,61 @@ describe("an answer to a subscription's charge", () => {
     world.goTo(END + DAY);
     const draft = must(world.followups.at(-1), 'a bill');
     const invoiceId = draft.kind === 'bill' ? draft.invoice.id : '';
-    const wanted = { kind: 'collect', invoiceId, amount: 3000n } as const;
+    const wanted = { invoiceId, amount: 3000n };
     world.do({ kind: 'resume' });
-    expect(world.do(wanted)).toMatchObject({ kind: 'invalid_state', followups: [] });
+    expect(world.collect(wanted)).toMatchObject({ kind: 'being_replaced', followups: [] });
     world.failed();
     // It is still paused: then the draft is the merchant's again.
-    expect(chargesOf(world.do(wanted).followups)).toMatchObject([{ invoiceId }]);
+    expect(chargesOf(world.collect(wanted).followups)).toMatchObject([{ invoiceId }]);
     expect(world.do({ kind: 'resume' }).followups).toEqual([]);
     expect(world.state).toMatchObject({ status: 'active', waiting: null });
   });
 
-  test('an invoice of an ended subscription is no longer part of it', () => {
-    const world = SITUATIONS['ended, charge under way']();
-    const command = { kind: 'collect', invoiceId: 'finalised', amount: 1n } as const;
-    expect(world.do(command)).toMatchObject({ kind: 'unknown', followups: [] });
-  });
+  test.each(['ended', 'ended, charge under way'] as const)(
+    'announces what is paid of it after it has %s',
+    (situation) => {
+      const world = SITUATIONS[situation]();
+      const { sequence, open } = world.state;
+      const { followups } = world.collect({ invoiceId: 'finalised', amount: 100n });
+      const [charge] = chargesOf(followups);
+      expect(charge).toMatchObject({ invoiceId: 'finalised', transactionType: 'RECURRING' });
+      const { events } = world.paid(charge?.id);
+      expect(events).toMatchObject([
+        {
+          type: 'payment.succeeded',
+          objectType: 'SUBSCRIPTION',
+          sequence: sequence + 1n,
+          data: { invoiceId: 'finalised', amount: '1.00', subscriptionId: 'sub' },
+        },
+      ]);
+      expect(world.state).toMatchObject({ status: 'canceled', open });
+      // Once more.
+      expect(world.paid(charge?.id)).toMatchObject({ events: [], followups: [] });
+    },
+  );
 });
+
+test.each(['active', 'canceled'] as const)(
+  'an invoice that became void before its refused charge was heard of is closed, and its credit returns once: %s',
+  (status) => {
+    const world = new SubscriptionWorld();
+    world.start({ credit: 1000n });
+    if (status === 'canceled') world.do({ kind: 'cancel', mode: 'immediate' });
+    const [invoice] = world.state.open;
+    const { invoiceId, credit, paymentId } = must(invoice, 'the first invoice');
+    expect(credit).toBe(1000n);
+    const isVoid = { kind: 'close_invoice', invoiceId, how: 'void', paymentId: null } as const;
+    expect(told(world.do(isVoid).events)).toEqual([]);
+    const { events, followups } = world.failed();
+    expect([told(events), followups]).toEqual([['payment.failed'], []]);
+    expect(world.state).toMatchObject({ status, open: [], overdue: 'clear' });
+    const kept = world.state.credit + (world.billing.account.credit['USD'] ?? 0n);
+    expect(kept).toBe(1000n);
+    world.failed({}, paymentId ?? '');
+    world.do(isVoid);
+    expect(world.state.credit + (world.billing.account.credit['USD'] ?? 0n)).toBe(1000n);
+  },
+);
 
 test('resuming a blocked subscription neither lifts the block nor charges', () => {
   const world = new SubscriptionWorld();
@@ -300,7 +355,7 @@ test('resuming a blocked subscription neither lifts the block nor charges', () =
   expect(world.allowances.suspended).toBe('blocked');
   // The debt is paid: the next period begins then.
   const { invoiceId, amount } = must(world.state.open[0], 'what is owed');
-  world.do({ kind: 'collect', invoiceId, amount });
+  world.collect({ invoiceId, amount });
   const { followups } = world.paid();
   expect(chargesOf(followups)).toHaveLength(1);
   expect(world.state).toMatchObject({ overdue: 'clear', periodStart: world.now });

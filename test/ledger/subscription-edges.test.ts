@@ -22,8 +22,8 @@ const firstOpen = ({ open }: Subscription) => must(open[0], 'an invoice that is 
 
 /** Two invoices, with a pending charge of each. */
 function chargedTwice(world: SubscriptionWorld): SubscriptionWorld {
-  world.do({ kind: 'collect', ...firstOpen(world.state) });
-  world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
+  world.collect(firstOpen(world.state));
+  world.collect({ invoiceId: 'finalised', amount: 100n });
   expect(world.state.open.map(({ paymentId }) => paymentId === null)).toEqual([false, false]);
   return world;
 }
@@ -63,12 +63,16 @@ describe('a subscription ended with two charges under way', () => {
     const invoices = world.state.open;
     world.do(cancel('immediate'));
     for (const invoice of invoices) {
-      expect(world.do({ kind: 'collect', ...invoice })).toMatchObject({
-        kind: 'done',
+      expect(world.collect(invoice)).toMatchObject({
+        kind: 'ordered',
         followups: [],
       });
     }
-    expect(world.do({ kind: 'collect', invoiceId: 'other', amount: 1n }).kind).toBe('unknown');
+    // One that it never chased is charged by itself, and left open where that is declined.
+    const { followups } = world.collect({ invoiceId: 'other', amount: 1n }, 2);
+    expect(chargesOf(followups)).toMatchObject([{ invoiceId: 'other', attempt: 3 }]);
+    expect(world.failed({}, chargesOf(followups)[0]?.id).followups).toEqual([]);
+    expect(world.state.open).toEqual(invoices);
   });
 
   test('is not blocked any more by what is unpaid', () => {

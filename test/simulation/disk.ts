@@ -100,6 +100,8 @@ export function diskOf(
     usedIds: (ids) => ask(() => ids.filter((id) => server.db.byId.has(id))),
     grantExists: (id) => ask(() => server.db.grants.has(id)),
     subscriptionExists: (id) => ask(() => server.db.subscriptions.has(id)),
+    findSubscription: (id) => ask(() => server.db.subscriptions.get(id)?.subscription ?? null),
+    findChargeable: () => Promise.reject(new Error('nobody pays an invoice here')),
     loadPayments: (ids) => ask(() => reads.payments(server.db, ids)),
     findReservation: (id) => ask(() => reads.storedReservation(server.db, id)),
     findRefund: (id) => ask(() => reads.storedRefund(server.db, id)),

@@ -45,9 +45,11 @@ export function instantStorage(customers: readonly Customer[], leaseMs: number):
     findReservation: () => Promise.resolve(null),
     grantExists: () => Promise.resolve(false),
     subscriptionExists: () => Promise.resolve(false),
+    findSubscription: () => Promise.resolve(null),
+    findChargeable: () => Promise.resolve(null),
     loadPayments: none,
     findRefund: () => Promise.resolve(null),
     dueAlarms: none,
-    nextAlarms: none,
+    nextAlarms: ({ until }) => Promise.resolve({ alarms: [], at: until }),
   };
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { ask, buy } from '../../support/shop.ts';
+import { until } from '../../support/until.ts';
 
 setDefaultTimeout(60_000);
 
@@ -28,8 +29,8 @@ test('the draft of a pause, finalised and paid ten times at once and again, is c
   const paid = (await pay()).json;
   expect(paid).toMatchObject({ status: 'paid', amount_paid: '9.00' });
   // A caller who read it as open, and sends the request when it is paid.
-  const late = { kind: 'collect', invoiceId: paid.id, amount: 900n } as const;
-  await server.ledger.subscriptions.command(paid.customer_id, id, late);
+  const late = await server.ledger.subscriptions.collect(paid.customer_id, id, paid.id);
+  expect(late).toBe('not_chargeable');
   await ask(seller, 'POST', '/test-clock', { advance: 'PT1S' });
   const { data } = await ask(seller, 'GET', `/payments?subscription_id=${id}`);
   expect((data as { status: string }[]).map(({ status }) => status)).toEqual([
@@ -38,6 +39,41 @@ test('the draft of a pause, finalised and paid ten times at once and again, is c
   ]);
   const [row] = await server.sql`select open from subscriptions where id = ${id}`;
   expect(row).toEqual({ open: [] });
+});
+
+test('the draft of a pause that is paid after the end is a payment of its subscription', async () => {
+  const seller = { url: server.url, key: server.organisation.testKey };
+  const prices = [{ currency: 'USD', amount: '9.00', type: 'recurring', interval: 'month' }];
+  const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });
+  const wanted = { product_id: product.id, client_reference_id: 'seat-7' };
+  const first = await buy(seller, { means: ['good'], ...wanted });
+  const { subscription_id: id } = await ask(seller, 'GET', `/payments/${first}`);
+  await ask(seller, 'POST', `/subscriptions/${id}/pause`, { keep_invoices: true });
+  await ask(seller, 'POST', '/test-clock', { advance: 'P1M' });
+  const [draft] = (await ask(seller, 'GET', `/invoices?subscription_id=${id}&status=draft`)).data;
+  await ask(seller, 'POST', `/subscriptions/${id}/cancel`, { mode: 'immediate' });
+  await ask(seller, 'POST', `/invoices/${draft.id}/finalize`);
+  const pay = () => server.call('POST', `/invoices/${draft.id}/pay`);
+  const replies = await Promise.all(Array.from({ length: 6 }, pay));
+  expect(replies.every(({ status }) => status === 200 || status === 202)).toBe(true);
+  await until('it is paid', async () => (await pay()).status === 200);
+  const { data } = await ask(seller, 'GET', `/payments?subscription_id=${id}`);
+  expect(data).toMatchObject([
+    { invoice_id: draft.id, transaction_type: 'RECURRING', client_reference_id: 'seat-7' },
+    { id: first },
+  ]);
+  const events = (await ask(seller, 'GET', `/events?object_id=${id}`)).data;
+  expect(events[0]).toMatchObject({
+    type: 'payment.succeeded',
+    data: {
+      transactionType: 'RECURRING',
+      subscriptionId: id,
+      invoiceId: draft.id,
+      clientReferenceId: 'seat-7',
+      paymentId: data[0].id,
+    },
+  });
+  expect((await ask(seller, 'GET', `/subscriptions/${id}`)).status).toBe('canceled');
 });
 
 test('the draft that a resume replaces is not charged while the resume waits for its payment', async () => {

@@ -138,8 +138,30 @@ test('a last invoice that is declined stays open, and is paid by the merchant', 
   const { id } = await market.bill(subscription);
   expect((await market.post(`/invoices/${id}/pay`)).status).toBe(402);
   await market.payBy(subscription, 'good');
+  const before = await market.events(subscription.id);
   const { status, json } = await market.post(`/invoices/${id}/pay`);
-  expect([status, json.status, json.amount_paid]).toEqual([200, 'paid', '2.00']);
+  expect([status, json.status, json.amount_paid, json.attempts]).toEqual([200, 'paid', '2.00', 3]);
+  // It is a payment of the subscription, which has ended.
+  const payments = await market.payments(subscription.id);
+  const payment = payments.at(-1);
+  expect(payment).toMatchObject({
+    id: json.payment_id,
+    transaction_type: 'RECURRING',
+    subscription_id: subscription.id,
+    invoice_id: id,
+  });
+  const told = (await market.events(subscription.id)).slice(before.length);
+  expect(told.map(({ type, data }) => ({ type, ...data }))).toMatchObject([
+    {
+      type: 'payment.succeeded',
+      objectType: 'SUBSCRIPTION',
+      transactionType: 'RECURRING',
+      paymentId: payment?.id,
+      subscriptionId: subscription.id,
+      invoiceId: id,
+      paymentLinkId: payments[0]?.checkout_id,
+    },
+  ]);
 });
 
 test('a last invoice may be voided by the merchant', async () => {

@@ -1,12 +1,29 @@
+import type { Discount } from '../payments/pricing.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { fromJson } from './json.ts';
 import type { RowOf } from './columns.ts';
 import type { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
 
-/** A row of `subscriptions`, with a column of the checkout that began the subscription. */
+/** A row of `subscriptions`, with columns of the checkout that began it and of its discount. */
 export type SubscriptionRow = RowOf<typeof SUBSCRIPTION_COLUMNS> & {
   readonly sent_external_customer_id: string | null;
+  readonly sent_percent_off: string | null;
+  readonly sent_amount_off: bigint | null;
 };
+
+/**
+ * A release before this one kept the discount of a trial as credit, of what it came to at the signup.
+ * It has no other credit in a trial.
+ */
+function isFrozen({ period_index, credit, discount }: SubscriptionRow): boolean {
+  return period_index < 0 && credit > 0n && discount === null;
+}
+
+function frozenDiscount(row: SubscriptionRow): Discount {
+  const percentOff = row.sent_percent_off;
+  if (percentOff !== null) return { percentOff, amountOff: null, currency: null };
+  return { percentOff, amountOff: row.sent_amount_off ?? row.credit, currency: row.currency };
+}
 
 /** A subscription as the flush wrote it. Actors load it so, and readers show it so. */
 export function subscriptionOf(row: SubscriptionRow): Subscription {
@@ -42,6 +59,7 @@ export function subscriptionOf(row: SubscriptionRow): Subscription {
     periodStart: row.period_start.getTime(),
     periodEnd: row.period_end.getTime(),
     periodPrice: row.period_price,
+    givenBack: fromJson<Subscription['givenBack']>(row.given_back ?? []),
     status: row.status,
     trialEnd: row.trial_end?.getTime() ?? null,
     cancelAt: row.cancel_at?.getTime() ?? null,
@@ -52,7 +70,10 @@ export function subscriptionOf(row: SubscriptionRow): Subscription {
     keepInvoices: row.keep_invoices,
     open: fromJson<Subscription['open']>(row.open),
     waiting: fromJson<Subscription['waiting']>(row.waiting),
-    credit: row.credit,
+    credit: isFrozen(row) ? 0n : row.credit,
+    discount: isFrozen(row)
+      ? frozenDiscount(row)
+      : fromJson<Subscription['discount']>(row.discount),
     usage: fromJson<Subscription['usage']>(row.usage),
     overdue: row.overdue,
     sequence: row.sequence,

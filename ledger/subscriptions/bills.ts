@@ -1,11 +1,14 @@
 import { assert } from '../kernel/assert.ts';
+import { invoiceIdOf } from './invoice-ids.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
-import type {
-  BillingReason,
-  InvoiceLineDraft,
-  OpenInvoice,
-  PaymentOrder,
-  Plan,
+import {
+  type BillingReason,
+  type InvoiceDraft,
+  type InvoiceLineDraft,
+  type OpenInvoice,
+  type PaymentOrder,
+  type Plan,
+  discountOf,
 } from './subscription.ts';
 import { owesUsage, usageLines } from './usage-billing.ts';
 
@@ -15,7 +18,8 @@ import { owesUsage, usageLines } from './usage-billing.ts';
  * How it works: a bill is a follow-up, which `src/subscriptions` executes after the flush. Usage
  * that has closed by then is billed with it. `invoicing.ts` applies what comes back.
  * What holds: ids are derived from what is billed, so an order may be repeated. A total is never
- * negative: what is left over is the customer's credit.
+ * negative: what is left over is the customer's credit. A discount is for a whole period, so it comes
+ * off that and not off usage, and before any credit does.
  */
 type Bill = {
   /** The reason within the subscription: one invoice for each. */
@@ -49,13 +53,17 @@ export function bill(
 ): Billed {
   const { ids } = draft.context;
   const { id: subscriptionId, plan } = draft.state;
-  const invoiceId = ids.derive('invoice', subscriptionId, cause);
-  // What the merchant may drop bills no usage, and uses no credit.
+  const invoiceId = invoiceIdOf(ids, { subscriptionId, cause });
+  // What the merchant may drop bills no usage, and uses neither credit nor a discount.
   const usage =
     isDraft || usageUntil === undefined ? [] : usageLines(draft, { invoiceId, until: usageUntil });
   const asked = [...what.lines, ...usage];
-  const { lines, credit } = isDraft ? { lines: asked, credit: 0n } : withCredit(draft, asked);
-  const amount = totalOf(lines);
+  const isPeriod = !isDraft && what.lines.some(({ type }) => type === 'recurring');
+  const discount = isPeriod ? discountOf(draft.state, what.plan ?? plan) : 0n;
+  const { lines, credit } = isDraft
+    ? { lines: asked, credit: 0n }
+    : withCredit(draft, asked, discount);
+  const amount = totalOf(lines) - discount;
   assert(amount >= 0n, 'an invoice is never negative');
   const payment: PaymentOrder | null =
     amount === 0n || isDraft
@@ -75,6 +83,7 @@ export function bill(
     productId: (what.plan ?? plan).productId,
     currency: plan.currency,
     lines,
+    ...(discount > 0n && { discount }),
     periodStart,
     periodEnd,
     isDraft,
@@ -91,6 +100,7 @@ export function billPeriod(draft: SubscriptionDraft, what: Omit<Bill, 'cause'>):
   const isDraft = draft.state.status === 'paused';
   const cause = String(what.periodStart);
   open(draft, bill(draft, { cause, ...what }, { isDraft }));
+  if (!isDraft) draft.change({ discount: null });
 }
 
 /** It is charged, and known until it is paid or void. */
@@ -125,7 +135,7 @@ export function billLeftUsage(
 ): void {
   if (!owesUsage(draft, at)) return draft.forgetSpans();
   const { ids } = draft.context;
-  const invoiceId = ids.derive('invoice', draft.state.id, cause);
+  const invoiceId = invoiceIdOf(ids, { subscriptionId: draft.state.id, cause });
   const lines = usageLines(draft, { invoiceId, until: at });
   const periodStart = Math.min(...lines.map((line) => line.periodStart));
   const periodEnd = Math.max(...lines.map((line) => line.periodEnd));
@@ -143,7 +153,12 @@ export function close(draft: SubscriptionDraft, invoiceId: string): void {
 
 /** The invoice of the current period, if that was billed on its own. */
 export function periodInvoiceId({ context, state }: SubscriptionDraft): string {
-  return context.ids.derive('invoice', state.id, String(state.periodStart));
+  return invoiceIdOf(context.ids, { subscriptionId: state.id, cause: String(state.periodStart) });
+}
+
+/** What is to be paid for an invoice. */
+export function totalOfInvoice({ lines, discount = 0n }: Pick<InvoiceDraft, 'lines' | 'discount'>) {
+  return totalOf(lines) - discount;
 }
 
 export function totalOf(lines: readonly InvoiceLineDraft[]): bigint {
@@ -161,8 +176,9 @@ export function amountOfLine(line: InvoiceLineDraft): bigint {
 function withCredit(
   draft: SubscriptionDraft,
   lines: readonly InvoiceLineDraft[],
+  discount: bigint,
 ): { readonly lines: readonly InvoiceLineDraft[]; readonly credit: bigint } {
-  const total = totalOf(lines);
+  const total = totalOf(lines) - discount;
   if (total < 0n) {
     giveBack(draft, -total);
     return { lines: [...lines, creditLine('Credit for later invoices', -total)], credit: 0n };

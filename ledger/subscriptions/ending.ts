@@ -1,7 +1,7 @@
 import { assert } from '../kernel/assert.ts';
 import { billLeftUsage, close, giveBack } from './bills.ts';
 import { isMandateLost, isUnpaidEnd } from './dunning.ts';
-import { type ExpiryReason, type Settlement, isTrial } from './subscription.ts';
+import type { ExpiryReason, Settlement } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { unbill } from './usage-billing.ts';
 
@@ -31,8 +31,7 @@ export function end(draft: SubscriptionDraft, at: number, reason: ExpiryReason):
     open: underWay,
     credit: 0n,
   });
-  // In a trial it is a discount on a first invoice that never comes.
-  if (!isTrial(state)) giveBack(draft, state.credit + used);
+  giveBack(draft, state.credit + used);
   draft.becomeOverdue('clear', at);
   if (isUnpaidEnd(reason)) draft.follow('end', at, { kind: 'ended' });
   draft.order({ kind: 'withdraw', how: 'expired', at });

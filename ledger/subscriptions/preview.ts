@@ -1,5 +1,5 @@
 import { must } from '../kernel/assert.ts';
-import { totalOf } from './bills.ts';
+import { totalOfInvoice } from './bills.ts';
 import { type Command, type CommandOutcome, decideCommand } from './commands.ts';
 import type { Billing, InvoiceDraft, Subscription } from './subscription.ts';
 import type { SubscriptionContext, SubscriptionDraft } from './subscription-draft.ts';
@@ -48,7 +48,7 @@ export function decidePreview(
   return {
     kind: 'previewed',
     invoice: bill?.invoice ?? null,
-    total: totalOf(bill?.invoice.lines ?? []),
+    total: bill === undefined ? 0n : totalOfInvoice(bill.invoice),
     amountDue: bill?.payment?.amount ?? 0n,
     credited: credited > 0n ? credited : 0n,
     waits,

@@ -5,7 +5,14 @@ import { end } from './ending.ts';
 import { retry } from './invoicing.ts';
 import { recurringLine } from './proration.ts';
 import { blocksAt, expiresAt, suspensionOf } from './dunning.ts';
-import { type PlanAllowance, isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
+import {
+  type PlanAllowance,
+  isTrial,
+  renews,
+  subscriptionDue,
+  amountOf,
+  discountOf,
+} from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './pending-payment.ts';
 
@@ -30,7 +37,7 @@ function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanA
   if (expiresAt(draft.state, due)) return end(draft, due, 'dunning_exhausted');
   if (renews(draft.state) && periodEnd === due) return renew(draft, due, allowances);
   if (blocksAt(draft.state, due)) return draft.reconsider(due);
-  if (resumesAt === due) return resume(draft, due);
+  if (resumesAt === due) return resume(draft, { at: due });
   const failed = open.find(({ retryAt }) => retryAt === due);
   assert(failed !== undefined, 'something was due');
   retry(draft, failed, due);
@@ -61,7 +68,8 @@ export function renew(
     periodIndex: index,
     periodStart,
     periodEnd,
-    periodPrice: status === 'paused' ? 0n : amountOf(plan),
+    periodPrice: status === 'paused' ? 0n : amountOf(plan) - discountOf(draft.state, plan),
+    givenBack: [],
   });
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
   if (wasTrial) draft.order({ kind: 'charge', at });

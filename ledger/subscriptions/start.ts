@@ -12,6 +12,7 @@ import {
   type Subscription,
   amountOf,
 } from './subscription.ts';
+import type { Discount } from '../payments/pricing.ts';
 import type { SignupContext } from '../metering/signup.ts';
 import { cycleOf } from './pending-payment.ts';
 import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
@@ -28,8 +29,8 @@ export type NewSubscription = {
   readonly startAt: number;
   /** null: no trial. */
   readonly trialEnd: number | null;
-  /** Credit for its next invoices. */
-  readonly credit: bigint;
+  /** For the first period that is billed, where that is after a trial. */
+  readonly discount: Discount | null;
   /** What was paid on the hosted page; null where the first period is still to be billed. */
   readonly paid: SignupPayment | null;
 };
@@ -55,6 +56,7 @@ export function decideStart(
     periodStart: startAt,
     periodEnd: trialEnd ?? boundary(cycle, 1),
     periodPrice: paid?.amount ?? (trialEnd === null ? amountOf(plan) : 0n),
+    givenBack: [],
     status: 'active',
     trialEnd,
     cancelAt: null,
@@ -65,7 +67,8 @@ export function decideStart(
     keepInvoices: false,
     open: [],
     waiting: null,
-    credit: wanted.credit,
+    credit: 0n,
+    discount: wanted.discount,
     usage: [],
     overdue: 'clear',
     sequence: 0n,

@@ -1,10 +1,13 @@
+import { assert } from '../kernel/assert.ts';
 import type { Cycle } from '../kernel/calendar.ts';
 import type { LedgerEvent } from '../event.ts';
 import type { Customer, Meter } from '../metering/meter.ts';
 import type { PaymentMethod } from '../payments/payment.ts';
+import { type Discount, discountOn } from '../payments/pricing.ts';
 import type { AllowanceTerms } from '../metering/plan-allowance.ts';
 import type { BilledSpans } from '../metering/plan-spans.ts';
 import type { SignupContext } from '../metering/signup.ts';
+import type { Unbilled } from '../metering/span.ts';
 import type { RatedTier } from './rating.ts';
 import {
   type Dunning,
@@ -60,6 +63,8 @@ export type Subscription = {
   readonly periodEnd: number;
   /** What the whole current period costs the customer: the price of the plan, less a discount. */
   readonly periodPrice: bigint;
+  /** What had been given back of it when the plan last changed: its credit has that taken off. */
+  readonly givenBack: readonly GivenBack[];
   readonly status: SubscriptionStatus;
   readonly trialEnd: number | null;
   /** When a scheduled cancellation takes effect. */
@@ -75,11 +80,25 @@ export type Subscription = {
   readonly waiting: Waiting | null;
   /** Credit of the customer, used by the next invoices. */
   readonly credit: bigint;
+  /** Of its signup with a trial: taken off the first period that is billed, whatever that costs. */
+  readonly discount: Discount | null;
   /** Usage that was billed, until what late events change of it is billed, too. */
   readonly usage: readonly BilledUsage[];
   readonly overdue: OverdueState;
   readonly sequence: bigint;
   readonly eventAt: number;
+};
+
+/**
+ * What was given back of the time that an invoice is for, or may still be: refunded, being refunded,
+ * disputed, charged back.
+ */
+export type GivenBack = {
+  readonly invoiceId: string;
+  readonly amount: bigint;
+  /** The time that it is for. */
+  readonly start: number;
+  readonly end: number;
 };
 
 export type OpenInvoice = {
@@ -97,19 +116,35 @@ export type OpenInvoice = {
   readonly retryAt: number | null;
   /** null until its first failure. */
   readonly dunning: Dunning | null;
-  /** Of usage that was left at the end: charged once, and then left open. */
+  /**
+   * What was left at the end: charged once for each time that it is asked for, then left open. It is
+   * known on while it has used credit, which returns where the merchant makes it void.
+   */
   readonly isFinal?: boolean;
+  /** Made void after its charge was refused, and before that was heard of. */
+  readonly isVoid?: true;
+  /** Of a change that was taken back while its charge was under way: what that takes is given back. */
+  readonly isForgone?: true;
+};
+
+/** An invoice that may be charged, and its subscription as it is stored. */
+export type Chargeable = {
+  readonly invoiceId: string;
+  readonly amount: bigint;
+  /** The number of the last payment of it; 0 without one. */
+  readonly attempts: number;
+  readonly subscription: Subscription;
 };
 
 /** What was billed for spans of one usage price together, rounded once (beyond.md 2). */
 export type BilledUsage = {
-  /** What its spans are `billedAs`. Derived from the subscription, the price and the end. */
+  /** What its spans are `billedAs`. Derived from the price and its first invoice. */
   readonly id: string;
   readonly priceId: string;
   readonly featureKey: string;
   readonly periodStart: number;
   readonly periodEnd: number;
-  /** On which invoices: first the usage, then its adjustments. */
+  /** On which invoices: first the usage, then more of the same periods, and adjustments. */
   readonly parts: readonly {
     readonly invoiceId: string;
     /** Scaled, signed. */
@@ -130,6 +165,8 @@ export type Beginning = { readonly since: number } & (
       readonly allowances: readonly PlanAllowance[];
       /** Whether the intervals of the plans differ: then a new period begins. */
       readonly restarts: boolean;
+      /** What its credit has taken off; absent for nothing. */
+      readonly givenBack?: readonly GivenBack[];
     }
 );
 
@@ -140,6 +177,8 @@ export type Waiting = Beginning & {
   readonly amount: bigint;
   /** The credit that it uses. It returns if the charge is refused. */
   readonly credit: bigint;
+  /** Whether events say that it waits: its charge had no answer at once. */
+  readonly isTold?: true;
 };
 
 /** What a plan gives of a meter. */
@@ -213,11 +252,12 @@ export type MeterOrder =
   | { readonly kind: 'cut'; readonly at: number }
   /** No event of them can come any more. */
   | { readonly kind: 'settle'; readonly billedAs: readonly string[] }
-  | { readonly kind: 'bill'; readonly lines: readonly BilledSpans[] }
+  /** What one line bills: an order of its own meter alone, as an invoice may have hundreds of lines. */
+  | { readonly kind: 'bill'; readonly meterId: string; readonly line: BilledSpans }
   /** Its closed spans that were not billed come to nothing. */
   | { readonly kind: 'forget' }
   /** The change at `cutAt` was not paid: its lines are as if they had not been billed. */
-  | { readonly kind: 'unbill'; readonly billedAs: readonly string[]; readonly cutAt: number };
+  | ({ readonly kind: 'unbill' } & Unbilled);
 
 export type SubscriptionOrder = MeterOrder & {
   readonly subscriptionId: string;
@@ -237,6 +277,8 @@ export type InvoiceLineDraft =
       readonly quantity: number;
       /** A credit that is used is negative; one that is left for later invoices is positive. */
       readonly unitAmount: bigint;
+      /** The time that it is for, where that is not the invoice's. A credit is for none. */
+      readonly period?: { readonly start: number; readonly end: number };
     };
 
 /** Usage of one price in one stretch of time, or what has changed since it was billed. */
@@ -252,9 +294,9 @@ export type UsageLineDraft = {
   readonly scale: number;
   /** In the smallest coin; of an adjustment, the signed change. */
   readonly amount: bigint;
-  /** What was billed of it before: with `amount`, what all of it costs. 0 but in an adjustment. */
+  /** What was billed of it before: with `amount`, what all of it costs. */
   readonly billed: bigint;
-  /** Of the whole quantity, also in an adjustment. */
+  /** Of the whole quantity, with what was billed before. */
   readonly tiers: readonly RatedTier[];
   readonly periodStart: number;
   readonly periodEnd: number;
@@ -267,6 +309,8 @@ export type InvoiceDraft = {
   readonly productId: string;
   readonly currency: string;
   readonly lines: readonly InvoiceLineDraft[];
+  /** What a discount takes off its lines; absent where none does. */
+  readonly discount?: bigint;
   readonly periodStart: number;
   readonly periodEnd: number;
   /** A draft: the merchant finalizes it, nothing is charged. */
@@ -294,6 +338,12 @@ export type SubscriptionFollowup = { readonly id: string; readonly at: number } 
     }
   | { readonly kind: 'collect'; readonly payment: PaymentOrder }
   | { readonly kind: 'void'; readonly invoiceId: string }
+  /** Where its charge has no answer by then, events say that the change waits. */
+  | { readonly kind: 'pending'; readonly invoiceId: string; readonly paymentId: string }
+  /** Nobody wants this charge any more: it is canceled if the processor lets go of it. */
+  | { readonly kind: 'let_go'; readonly paymentId: string }
+  /** It was captured all the same: all of it is refunded. */
+  | { readonly kind: 'give_back'; readonly paymentId: string; readonly invoiceId: string }
   | {
       readonly kind: 'overdue';
       readonly from: OverdueState;
@@ -357,6 +407,14 @@ export function amountOf({ unitAmount, quantity }: Plan): bigint {
   return unitAmount * BigInt(quantity);
 }
 
+/** What its discount takes off a whole period of a plan. */
+export function discountOf({ discount }: Pick<Subscription, 'discount'>, plan: Plan): bigint {
+  if (discount === null) return 0n;
+  const off = discountOn(amountOf(plan), plan.currency, discount);
+  assert(off !== 'currency_conflict', 'a discount is taken in its own currency');
+  return off;
+}
+
 /** The contract's name for its phase (after Kill Bill). */
 export function phaseName(subscription: Subscription): string {
   return `${subscription.plan.planName}-${isTrial(subscription) ? 'trial' : 'evergreen'}`;
@@ -389,10 +447,16 @@ export function subscriptionDue(subscription: Subscription): number {
 }
 
 /**
- * Whether nothing more can happen. A charge that was under way at the end still gets its answer.
+ * Whether nothing more happens by itself. A charge that was under way at the end still gets its
+ * answer.
  */
 export function isOver({ status, open }: Subscription): boolean {
-  return status === 'canceled' && open.length === 0;
+  return status === 'canceled' && open.every(isLeft);
+}
+
+/** Nobody chases what an ended subscription left. */
+function isLeft({ isFinal, paymentId }: OpenInvoice): boolean {
+  return isFinal === true && paymentId === null;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { totalOf } from './bills.ts';
+import { totalOfInvoice } from './bills.ts';
 import { end } from './ending.ts';
 import { renew } from './renewal.ts';
 import { type Billing, type InvoiceLineDraft, renews } from './subscription.ts';
@@ -9,6 +9,7 @@ export type UpcomingInvoice = {
   readonly currency: string;
   /** None where nothing would be billed. */
   readonly lines: readonly InvoiceLineDraft[];
+  readonly discount: bigint;
   readonly total: bigint;
   /** What the invoice is for: the next period, or the last one where it ends. */
   readonly covers: { readonly start: number; readonly end: number };
@@ -48,10 +49,11 @@ export function decideUpcoming(
     if (renews(draft.state)) renew(draft, periodEnd);
   }
   const [invoice] = draft.followups.flatMap((owed) => (owed.kind === 'bill' ? [owed.invoice] : []));
-  const lines = invoice?.lines ?? [];
+  const { lines, discount = 0n } = invoice ?? { lines: [] };
+  const total = totalOfInvoice({ lines, discount });
   const covers = {
     start: invoice?.periodStart ?? periodStart,
     end: invoice?.periodEnd ?? periodEnd,
   };
-  return { currency: plan.currency, lines, total: totalOf(lines), covers, periodEnd, asOf };
+  return { currency: plan.currency, lines, discount, total, covers, periodEnd, asOf };
 }

@@ -26,7 +26,7 @@ export function draftedLines(
   draft: Pick<InvoiceDraft, 'lines' | 'currency' | 'periodStart' | 'periodEnd'>,
   names: LineNames,
 ): NewInvoiceLine[] {
-  const period = { start: new Date(draft.periodStart), end: new Date(draft.periodEnd) };
+  const whole = { start: draft.periodStart, end: draft.periodEnd };
   return draft.lines.map((line) => {
     if ('amount' in line) {
       const name = names.meters.get(line.usagePriceId) ?? line.description;
@@ -35,7 +35,7 @@ export function draftedLines(
     return {
       ...line,
       description: line.type === 'recurring' ? names.product : line.description,
-      period: line.type === 'credit' ? null : period,
+      period: line.type === 'credit' ? null : dated(line.period ?? whole),
     };
   });
 }
@@ -52,6 +52,10 @@ export function usageLine(line: UsageLineDraft, currency: string): NewUsageLine 
       flatAmount: flatAmount === null ? null : formatMoney(flatAmount, currency),
       amount: decimal(amount, EXACT_DECIMALS, coins),
     })),
-    period: { start: new Date(periodStart), end: new Date(periodEnd) },
+    period: dated({ start: periodStart, end: periodEnd }),
   };
+}
+
+function dated({ start, end }: { readonly start: number; readonly end: number }) {
+  return { start: new Date(start), end: new Date(end) };
 }

@@ -87,6 +87,13 @@ export async function findDiscount(sql: Executor, id: string): Promise<DiscountR
   return row ?? null;
 }
 
+/** By a checkout that was paid with it: also one that was deleted meanwhile. */
+export async function findRedeemed(sql: Executor, id: string): Promise<DiscountRecord | null> {
+  const [row] = await sql<DiscountRecord[]>`
+    select ${columns(sql)} from discounts where id = ${id}`;
+  return row ?? null;
+}
+
 /**
  * Keeps the row for the payments that were made with it, and frees the code. Whether it existed.
  */

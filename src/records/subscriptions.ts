@@ -19,9 +19,11 @@ type Row = SubscriptionRow & {
 };
 
 const selected = (sql: Executor) => sql`
-  select subscriptions.*, o.external_customer_id as sent_external_customer_id, c.external_customer_id, c.email
+  select subscriptions.*, o.external_customer_id as sent_external_customer_id,
+    d.percent_off as sent_percent_off, d.amount_off as sent_amount_off, c.external_customer_id, c.email
   from subscriptions join customers c on c.id = subscriptions.customer_id
-  left join checkouts o on o.id = subscriptions.payment_link_id`;
+  left join checkouts o on o.id = subscriptions.payment_link_id
+  left join discounts d on d.id = o.discount_id`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   subscriptions.organisation_id = ${organisationId} and subscriptions.mode = ${mode}`;

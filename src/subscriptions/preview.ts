@@ -3,7 +3,7 @@
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { CommandPreview } from '../../ledger/subscriptions/preview.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
-import { type ActDeps, askedFor } from './act.ts';
+import { type ActDeps, askedFor, whyNot } from './act.ts';
 import { namedLines } from './named-lines.ts';
 import type {
   PreviewedAction,
@@ -26,6 +26,7 @@ export async function previewAction(
     case 'previewed':
       return { kind: 'previewed', preview: await recordOf(deps, asked.found, outcome) };
     case 'invalid_state':
+      return { ...outcome, ...whyNot(asked.found) };
     case 'currency_mismatch':
       return outcome;
     case 'unknown': {
@@ -48,6 +49,7 @@ async function recordOf(
   return {
     currency: subscription.plan.currency,
     lines: invoice === null ? [] : await namedLines(sql, found, invoice),
+    discountTotal: invoice?.discount ?? 0n,
     total,
     amountDue,
     credited,
@@ -59,6 +61,7 @@ async function recordOf(
 
 function nothing(record: SubscriptionRecord, now: number): PreviewRecord {
   const { currency } = record.subscription.plan;
-  const free = { lines: [], total: 0n, amountDue: 0n, credited: 0n, waits: false };
+  const none = { lines: [], discountTotal: 0n, total: 0n };
+  const free = { ...none, amountDue: 0n, credited: 0n, waits: false };
   return { currency, ...free, record, asOf: new Date(now) };
 }

@@ -1,16 +1,16 @@
 // Starts the subscription that a paid checkout is for. Its id is derived from the checkout, so it
 // starts once.
 import { must } from '../../ledger/kernel/assert.ts';
-import { discountOn } from '../../ledger/payments/pricing.ts';
+import type { Discount } from '../../ledger/payments/pricing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type CheckoutRecord, findCheckout } from '../records/checkouts.ts';
-import { findDiscount } from '../records/discounts.ts';
+import { findRedeemed } from '../records/discounts.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
 import { listFeatures } from '../records/product-features.ts';
-import { findProduct, type PriceRecord } from '../records/products.ts';
+import { findProduct } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { allowancesOf, planOf, trialEndOf } from './plans.ts';
 
@@ -34,7 +34,7 @@ export async function beginSubscription(
   const plan = planOf(product, sold, 1);
   const features = await listFeatures(sql, { ...scope, ...plan });
   const trialEnd = trialEndOf(sold.trialDays, startAt);
-  const { amount, customerEmail, invoiceId, method } = payment;
+  const { captured: amount, customerEmail, invoiceId, method } = payment;
   const wanted = {
     id,
     bundleId: ids.derive('bundle', id),
@@ -50,19 +50,19 @@ export async function beginSubscription(
     zone,
     startAt,
     trialEnd,
-    credit: trialEnd === null ? 0n : await creditOf(sql, checkout, sold),
+    discount: trialEnd === null ? null : await discountOf(sql, checkout),
     paid: { paymentId: payment.id, amount, customerEmail, invoiceId, method },
   };
   await ledger.subscriptions.start(must(customerId, 'whose payment it is'), wanted);
 }
 
-/** A discount on a trial becomes credit for the first invoice. */
-async function creditOf(
+/** Of a trial: for the first payment after it. One that was deleted since was redeemed all the same. */
+async function discountOf(
   sql: Executor,
-  { discountId }: CheckoutRecord,
-  price: PriceRecord,
-): Promise<bigint> {
-  const discount = discountId === null ? null : await findDiscount(sql, discountId);
-  const off = discount === null ? 0n : discountOn(price.amount, price.currency, discount);
-  return off === 'currency_conflict' ? 0n : off;
+  { discountId, currency }: CheckoutRecord,
+): Promise<Discount | null> {
+  const redeemed = discountId === null ? null : await findRedeemed(sql, discountId);
+  if (redeemed === null || (redeemed.currency ?? currency) !== currency) return null;
+  const { percentOff, amountOff, currency: own } = redeemed;
+  return { percentOff, amountOff, currency: own };
 }

@@ -10,6 +10,7 @@ import { namedLines } from './named-lines.ts';
 export type UpcomingRecord = {
   readonly currency: string;
   readonly lines: readonly NewInvoiceLine[];
+  readonly discountTotal: bigint;
   readonly total: bigint;
   /** When it is made. */
   readonly periodEnd: Date;
@@ -26,11 +27,12 @@ export async function findUpcoming(
   const { productId } = plan;
   const upcoming = await ledger.subscriptions.upcoming(customerId, id);
   if (upcoming === null) return null;
-  const { currency, lines, total, covers } = upcoming;
+  const { currency, lines, discount, total, covers } = upcoming;
   const draft = { productId, currency, lines, periodStart: covers.start, periodEnd: covers.end };
   return {
     currency,
     lines: await namedLines(sql, scope, draft),
+    discountTotal: discount,
     total,
     periodEnd: new Date(upcoming.periodEnd),
     asOf: new Date(upcoming.asOf),

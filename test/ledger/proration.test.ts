@@ -3,7 +3,12 @@ import { amountOfLine } from '../../ledger/subscriptions/bills.ts';
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { totalOf } from '../../ledger/subscriptions/bills.ts';
-import { changeLines, prorated, recurringLine } from '../../ledger/subscriptions/proration.ts';
+import {
+  changeLines,
+  prorated,
+  recurringLine,
+  unusedOf,
+} from '../../ledger/subscriptions/proration.ts';
 import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
 import { share } from './subscription-model.ts';
@@ -34,6 +39,8 @@ test('a prorated share is rounded half up', () => {
 
 const [START, END] = [Date.UTC(2026, 3, 1), Date.UTC(2026, 4, 1)];
 const MIDDLE = START + (END - START) / 2;
+/** Nothing of it was given back. */
+const WHOLE = { givenBack: [], accounted: [] };
 
 // prettier-ignore
 const CHANGES: [string, Plan, Plan, number, bigint[]][] = [
@@ -51,7 +58,7 @@ describe('a proration of a plan change', () => {
   test.each(CHANGES)('%s', (_what, from, to, at, amounts) => {
     const restarts = from.interval !== to.interval;
     const lines = changeLines(
-      { start: START, end: END, price: amountOf(from) },
+      { start: START, end: END, price: amountOf(from), ...WHOLE },
       { from, to, at, restarts },
     );
     expect(lines.map(amountOfLine)).toEqual(amounts);
@@ -64,10 +71,35 @@ describe('a proration of a plan change', () => {
         ? { type: 'recurring', description: to.planName }
         : { type: 'proration', description: `Remaining time on ${to.planName}` },
     );
+    // What is given back is for the rest of the old period; a new one is that of the invoice.
+    const rest = { start: at, end: END };
+    const periods = lines.map((line) => ('period' in line ? line.period : undefined));
+    expect(periods).toEqual(restarts ? [rest, undefined] : [rest, rest]);
+  });
+
+  const back = (amount: bigint, start = START) => ({ invoiceId: 'paid', amount, start, end: END });
+  const QUARTER = START + (END - START) / 4;
+  // prettier-ignore
+  test.each([
+    // what                                       given back                   accounted      unused half way
+    ['nothing',                                   [],                          [],            1500n],
+    ['all of it',                                 [back(3000n)],               [],            0n],
+    ['a third',                                   [back(1000n)],               [],            1000n],
+    ['twice a third',                             [back(1000n), back(1000n)],  [],            500n],
+    ['what the last change took off',             [back(1000n)],               [back(1000n)], 1500n],
+    ['more since the last change',                [back(3000n)],               [back(1000n)], 500n],
+    ['less since: a refund has failed',           [],                          [back(1000n)], 2000n],
+    // Two thirds of the time of its invoice are left.
+    ['of an invoice for the last three quarters', [back(900n, QUARTER)],       [],            900n],
+    ['more than there is',                        [back(4000n)],               [],            0n],
+  ] as const)('is of what remains paid, where given back was %s', (_what, givenBack, accounted, unused) => {
+    const period = { start: START, end: END, price: 3000n, givenBack, accounted };
+    expect(unusedOf(period, MIDDLE)).toBe(unused);
+    expect(unusedOf(period, END)).toBe(0n);
   });
 
   test('gives back what was paid, not what the plan usually costs', () => {
-    const discounted = { start: START, end: END, price: 300n };
+    const discounted = { start: START, end: END, price: 300n, ...WHOLE };
     const change = { from: MONTHLY, to: CHEAPER, at: MIDDLE, restarts: false };
     expect(changeLines(discounted, change).map(amountOfLine)[0]).toBe(-150n);
   });
@@ -107,7 +139,7 @@ test(
 test(seeded('prorated plan changes to and fro cost nothing, but for a coin each time'), () => {
   const property = fc.property(amounts, amounts, periods, (a, b, { whole, cuts }) => {
     const plans = [a, b].map((unitAmount) => ({ ...MONTHLY, unitAmount }));
-    const period = { start: START, end: START + whole };
+    const period = { start: START, end: START + whole, ...WHOLE };
     const costing = (plan: Plan) => ({ ...period, price: amountOf(plan) });
     const times = cuts.map((cut) => START + Math.floor(cut * whole)).toSorted((x, y) => x - y);
     // The total paid is what each plan costs for the time that it was active.

@@ -1,4 +1,5 @@
 // The situations of a subscription, each reached by the commands that lead to it.
+import type { GivenBack } from '../../ledger/subscriptions/subscription.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { DEARER, SubscriptionWorld } from './subscription-world.ts';
 import { DAY, HOUR } from './world.ts';
@@ -25,6 +26,7 @@ export const DATA = {
   quantity: 1,
   resumesAt: null,
   keepInvoices: false,
+  pendingChange: null,
   clientReferenceId: 'ref',
   metadata: { seat: 'a' },
   externalCustomerId: 'u_42',
@@ -37,7 +39,12 @@ export const pause = (keepInvoices = false, resumesAt: number | null = null): Co
   keepInvoices,
   resumesAt,
 });
-export const change = (plan = DEARER): Command => ({ kind: 'change', plan, allowances: [] });
+export const change = (plan = DEARER, givenBack: readonly GivenBack[] = []): Command => ({
+  kind: 'change',
+  plan,
+  allowances: [],
+  givenBack,
+});
 
 /** An hour into a period that is paid. */
 export function active(): SubscriptionWorld {

@@ -6,6 +6,7 @@ import type { DunningPolicy } from '../../ledger/subscriptions/dunning.ts';
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import { decideStart, type NewSubscription } from '../../ledger/subscriptions/start.ts';
 import { type Command, decideCommand } from '../../ledger/subscriptions/commands.ts';
+import { type Collected, decideCollect } from '../../ledger/subscriptions/collecting.ts';
 import type { SubscriptionDraft } from '../../ledger/subscriptions/subscription-draft.ts';
 import type {
   Billing,
@@ -15,7 +16,11 @@ import type {
   Subscription,
   SubscriptionEffects,
 } from '../../ledger/subscriptions/subscription.ts';
-import { NO_BILLING, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
+import {
+  NO_ACCOUNT,
+  NO_BILLING,
+  subscriptionDue,
+} from '../../ledger/subscriptions/subscription.ts';
 import type { SubscriptionRow as Flushed } from '../../ledger/storage.ts';
 import { type SubscriptionRow, subscriptionOf } from '../../ledger/store/subscription-row.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
@@ -50,7 +55,11 @@ export const YEARLY: Plan = {
   interval: 'year',
 };
 
-export type StartFields = Partial<NewSubscription> & { readonly trialDays?: number };
+export type StartFields = Partial<NewSubscription> & {
+  readonly trialDays?: number;
+  /** What earlier subscriptions of the customer have left, in USD. */
+  readonly credit?: bigint;
+};
 export type Followup = SubscriptionEffects['followups'][number];
 
 /** The meters' view of it: the orders are executed one by one, as `plan-allowance.ts` does. */
@@ -98,7 +107,10 @@ export class SubscriptionWorld {
   readonly followups: Followup[] = [];
 
   /** A manual one by default. */
-  start({ trialDays, ...fields }: StartFields = {}): Decided {
+  start({ trialDays, credit = 0n, ...fields }: StartFields = {}): Decided {
+    if (credit > 0n) {
+      this.billing = { ...this.billing, account: { ...NO_ACCOUNT, credit: { USD: credit } } };
+    }
     const draft = decideStart(this.context, this.billing, {
       id: 'sub',
       bundleId: 'bundle',
@@ -114,7 +126,7 @@ export class SubscriptionWorld {
       zone: 'UTC',
       startAt: this.now,
       trialEnd: trialDays === undefined ? null : this.now + trialDays * DAY,
-      credit: 0n,
+      discount: null,
       paid: null,
       ...fields,
     });
@@ -137,6 +149,31 @@ export class SubscriptionWorld {
         followups: this.followups.slice(before.followups),
       };
     }
+  }
+
+  /** An invoice is asked for that is stored as unpaid, `attempts` times charged in vain. */
+  collect(
+    { invoiceId, amount }: { readonly invoiceId: string; readonly amount: bigint },
+    attempts = 0,
+  ): Decided {
+    const before = { events: this.events.length, followups: this.followups.length };
+    const orders: MeterOrder[] = [];
+    let kind: Collected;
+    for (;;) {
+      const invoice = { invoiceId, amount, attempts, subscription: this.state };
+      const { outcome, draft } = decideCollect(this.context, this.billing, invoice);
+      if (draft !== null) orders.push(...this.#take(draft).orders);
+      kind = outcome;
+      if (outcome !== 'due_first') break;
+      const { due } = this;
+      orders.push(...this.do({ kind: 'tick' }).orders);
+      if (this.due === due) throw new Error('what is due first is never done');
+    }
+    const [events, followups] = [
+      this.events.slice(before.events),
+      this.followups.slice(before.followups),
+    ];
+    return { kind, legal: [], events, orders, followups };
   }
 
   get context() {
@@ -279,7 +316,8 @@ function read(written: Flushed): SubscriptionRow {
     if (type === 'time') return [name, value === null ? null : new Date(Number(value))];
     return [name, type === 'exact_json' ? toJson(value) : value];
   });
-  return { ...Object.fromEntries(entries), sent_external_customer_id: null } as SubscriptionRow;
+  const sent = { sent_external_customer_id: null, sent_percent_off: null, sent_amount_off: null };
+  return { ...Object.fromEntries(entries), ...sent } as SubscriptionRow;
 }
 
 /** The `type` of each, without the shared prefix. */

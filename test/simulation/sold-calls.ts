@@ -98,7 +98,7 @@ export async function begin(
     zone: 'UTC',
     startAt: T0 + renewsIn - DAY_MS,
     trialEnd: null,
-    credit: 0n,
+    discount: null,
     paid: null,
   };
   const reply = await send(
@@ -144,7 +144,7 @@ function commandOf(world: World, kind: Act): Command {
     case 'small':
     case 'large':
     case 'bare':
-      return { kind: 'change', ...offersOf(world)[kind] };
+      return { kind: 'change', ...offersOf(world)[kind], givenBack: [] };
     case 'pause':
       return { kind, resumesAt: null, keepInvoices: false };
     case 'resume':

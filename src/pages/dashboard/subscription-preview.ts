@@ -7,9 +7,10 @@ import type { Place } from './place.ts';
 import { instant, money } from './values.ts';
 
 export function previewOf(place: Place, before: Subscription, preview: SubscriptionPreview): Html {
-  const { amountDue, credited, currency, lines, asOf } = preview;
+  const { amountDue, discountTotal, credited, currency, lines, asOf } = preview;
   return html`${facts([
       ['Charged now', isNothing(amountDue) ? 'nothing' : money(amountDue, currency)],
+      isNothing(discountTotal) ? null : ['Discount', money(discountTotal, currency)],
       isNothing(credited) ? null : ['Credit for later invoices', money(credited, currency)],
       ['Takes effect', effectOf(preview)],
       periodOf(place, before, preview.subscription),

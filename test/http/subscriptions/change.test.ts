@@ -79,16 +79,29 @@ test('a downgrade leaves a credit, which comes off the next invoices', async () 
   const { id, current_period_start: from, current_period_end: to } = subscription;
   const changed = await club.act(id, 'change', { price_id: small.priceId });
   expect(changed).toMatchObject({ price_id: small.priceId, current_period_end: to });
-  expect(await club.invoices(id)).toHaveLength(1);
   expect(await club.payments(id)).toHaveLength(1);
   expect(await club.check(subscription, plan)).toMatchObject({ limit: 10_000 });
   const updated = await updatedOf(id);
   const span = { from, to, at: updated.timestamp };
   let credit = left('100.00', span) - left('10.00', span);
   expect(credit).toBeGreaterThan(4000n);
+  const [, update] = await club.invoices(id);
+  const lines = [
+    { type: 'proration', amount: `-${money(left('100.00', span))}` },
+    { type: 'proration', amount: money(left('10.00', span)) },
+    { type: 'credit', amount: money(credit), period: null },
+  ];
+  expect(update).toMatchObject({
+    status: 'paid',
+    billing_reason: 'subscription_update',
+    total: '0.00',
+    payment_id: null,
+    attempts: 0,
+    lines,
+  });
   for (let period = 1; credit > 0n; period += 1) {
     await club.advanceTo((await club.subscription(id)).current_period_end);
-    const invoice = (await club.invoices(id))[period];
+    const invoice = (await club.invoices(id))[period + 1];
     const used = credit < 1000n ? credit : 1000n;
     expect(invoice).toMatchObject({ status: 'paid', total: money(1000n - used) });
     expect(invoice.lines[1]).toMatchObject({ type: 'credit', amount: `-${money(used)}` });
@@ -125,6 +138,9 @@ test('a change of interval begins a new period', async () => {
   expect(new Date(changed.current_period_end).getUTCFullYear()).toBe(year + 1);
   const [, invoice] = await club.invoices(id);
   expect(invoice.lines[1]).toMatchObject({ type: 'recurring', amount: '300.00' });
+  const { current_period_start: start, current_period_end: end } = changed;
+  const rest = { start, end: subscription.current_period_end };
+  expect(invoice.lines.map(({ period }: Json) => period)).toEqual([rest, { start, end }]);
   expect(cents(invoice.total)).toBeLessThan(30_000n);
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true });
 });
@@ -167,7 +183,11 @@ test('a plan change paid by bank debit is decided when that has settled', async 
   await club.advance('PT1H');
   expect((await club.subscription(id)).price_id).toBe(big.priceId);
   expect(await club.check(asked, plan)).toMatchObject({ limit: 50_000 });
-  expect((await club.types(id)).slice(2)).toEqual(['payment.succeeded', 'subscription.updated']);
+  expect((await club.types(id)).slice(2)).toEqual([
+    'subscription.updated',
+    'payment.succeeded',
+    'subscription.updated',
+  ]);
 });
 
 test('a plan change in a trial costs nothing', async () => {

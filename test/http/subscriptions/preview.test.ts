@@ -115,12 +115,17 @@ test('a preview of an upgrade shows its charge, and that the change waits for it
   expect(preview.subscription.price_id).toBe(big.priceId);
 });
 
-test('a preview of a downgrade shows no invoice: its credit comes off the next one', async () => {
+test('a preview of a downgrade shows what is kept as credit, which comes off the next invoice', async () => {
   const { id } = await bought(await market.plan({ ...YEAR, amount: '90.00' }));
   const small = await market.plan(YEAR);
   const preview = await expectDone(id, 'change', { price_id: small.priceId });
   const credited = left('90.00', preview) - left('30.00', preview);
-  expect([preview.lines, preview.total, preview.credited]).toEqual([[], '0.00', money(credited)]);
+  expect(preview.lines.map(({ amount }: Json) => amount)).toEqual([
+    `-${money(left('90.00', preview))}`,
+    money(left('30.00', preview)),
+    money(credited),
+  ]);
+  expect([preview.total, preview.credited]).toEqual(['0.00', money(credited)]);
   expect(preview.waits_for_payment).toBe(false);
   await market.toEnd({ id });
   const { lines } = await market.bill({ id });

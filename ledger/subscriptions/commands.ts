@@ -1,11 +1,14 @@
 import { unreachable } from '../kernel/assert.ts';
+import { invoiceOfRequest } from './invoice-ids.ts';
 import { billPeriod, close } from './bills.ts';
 import { end } from './ending.ts';
-import { collect, makeVoid, retryAnew, settleOpen } from './invoicing.ts';
+import { closeAfterCharge, makeVoid, retryAnew, settleOpen } from './invoicing.ts';
 import { recurringLine } from './proration.ts';
 import { catchUp } from './renewal.ts';
 import {
   type Billing,
+  type GivenBack,
+  type OpenInvoice,
   type Plan,
   type PlanAllowance,
   type Settlement,
@@ -16,7 +19,14 @@ import {
 } from './subscription.ts';
 import { suspensionOf } from './dunning.ts';
 import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
-import { changePlan, isBeingReplaced, restart, resume, settleWaiting } from './pending-payment.ts';
+import {
+  changePlan,
+  restart,
+  resume,
+  settleWaiting,
+  takeBack,
+  tellPending,
+} from './pending-payment.ts';
 import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
 
 /** What a customer, a merchant, a processor or time asks of a subscription. */
@@ -24,12 +34,16 @@ export type Command =
   | { readonly kind: 'cancel'; readonly mode: 'at_period_end' | 'immediate' }
   | { readonly kind: 'uncancel' }
   | { readonly kind: 'pause'; readonly resumesAt: number | null; readonly keepInvoices: boolean }
-  | { readonly kind: 'resume' }
-  | {
+  | ({ readonly kind: 'resume' } & Requested)
+  | ({
       readonly kind: 'change';
       readonly plan: Plan;
       readonly allowances: readonly PlanAllowance[];
-    }
+      /** Of what was paid for the present time, as it is now. */
+      readonly givenBack: readonly GivenBack[];
+    } & Requested)
+  /** Takes back a change that waits for its payment. */
+  | { readonly kind: 'unschedule' }
   | { readonly kind: 'end_trial' }
   /**
    * Only time has passed. `allowances`: what the product gives now, for a period that begins with
@@ -47,10 +61,16 @@ export type Command =
       readonly how: 'paid' | 'void';
       readonly paymentId: string | null;
     }
-  /** Charge an invoice now. */
-  | { readonly kind: 'collect'; readonly invoiceId: string; readonly amount: bigint }
-  /** The payment method has changed: unpaid invoices are retried at once. */
-  | { readonly kind: 'method_changed' };
+  /** The charge of a change has no answer yet. */
+  | { readonly kind: 'pending'; readonly invoiceId: string }
+  /**
+   * The payment method has changed: unpaid invoices are retried at once. `attempts`: the last try of
+   * each when it was first told of, so that to tell it again retries none twice.
+   */
+  | { readonly kind: 'method_changed'; readonly attempts?: Readonly<Record<string, number>> };
+
+/** What a request asks that may be sent again: its invoice has the name of the request. */
+type Requested = { readonly requestId?: string };
 
 export type CommandOutcome =
   /** `owes`: whether it wrote follow-ups. */
@@ -69,38 +89,59 @@ export type CommandDecision = {
   readonly draft: SubscriptionDraft | null;
 };
 
+type Asked = {
+  readonly id: string;
+  readonly command: Command;
+  /** As it was when it was over. */
+  readonly stored?: Subscription | null;
+};
+
 /** Decides a command on one subscription, after all that was due before it. */
 export function decideCommand(
   context: SubscriptionContext,
   billing: Billing,
-  { id, command }: { readonly id: string; readonly command: Command },
+  { id, command, stored = null }: Asked,
 ): CommandDecision {
-  if (!billing.subscriptions.has(id)) return { outcome: { kind: 'unknown' }, draft: null };
-  const draft = new SubscriptionDraft(context, billing, id);
+  if (!billing.subscriptions.has(id) && stored === null) {
+    return { outcome: { kind: 'unknown' }, draft: null };
+  }
+  const draft = new SubscriptionDraft(context, billing, id, stored);
   const allowances = command.kind === 'tick' ? command.allowances : undefined;
   if (!catchUp(draft, allowances)) return { outcome: null, draft };
+  if (command.kind === 'cancel' && draft.state.waiting !== null) {
+    takeBack(draft);
+    // Time stood still for it.
+    if (!catchUp(draft)) return { outcome: null, draft };
+  }
+  if (isOrdered(draft, command)) return done(draft);
   const refused = refusal(draft, command);
   // What was due is done, even if the command is refused.
   if (refused !== null) return { outcome: refused, draft };
   run(draft, command);
   // Time stood still while a payment was pending, and its answer may be of an earlier time.
   catchUp(draft);
+  return done(draft);
+}
+
+function done(draft: SubscriptionDraft): CommandDecision {
   return { outcome: { kind: 'done', subscription: draft.state, owes: draft.owes }, draft };
+}
+
+/** Whether what waits for its payment was asked by this very request. */
+function isOrdered({ state, context }: SubscriptionDraft, command: Command): boolean {
+  if (command.kind !== 'change' && command.kind !== 'resume') return false;
+  const { requestId } = command;
+  if (requestId === undefined || state.waiting === null) return false;
+  return state.waiting.invoiceId === invoiceOfRequest(context.ids, state.id, requestId);
 }
 
 function refusal(draft: SubscriptionDraft, command: Command): CommandOutcome | null {
   const { state: subscription } = draft;
   const { kind } = command;
-  const isKnown =
-    kind !== 'collect' ||
-    subscription.open.some(({ invoiceId }) => invoiceId === command.invoiceId);
   const hasEnded = subscription.status === 'canceled';
-  if (isOver(subscription) || (hasEnded && (kind in TRANSITIONS || !isKnown))) {
-    return { kind: 'unknown' };
-  }
-  if (kind === 'collect' && isBeingReplaced(draft, command.invoiceId)) {
-    return { kind: 'invalid_state', legal: legalActions(subscription) };
-  }
+  // What it left unpaid at its end may still become void.
+  if (kind === 'close_invoice') return null;
+  if (isOver(subscription) || (hasEnded && kind in TRANSITIONS)) return { kind: 'unknown' };
   if (!(kind in TRANSITIONS)) return null;
   const action = kind as Action;
   if (!TRANSITIONS[action].holds(subscription)) {
@@ -121,10 +162,12 @@ function run(draft: SubscriptionDraft, command: Command): void {
       return pause(draft, command);
     case 'resume':
       return draft.state.status === 'paused' && draft.state.waiting === null
-        ? resume(draft, now)
+        ? resume(draft, { at: now, requestId: command.requestId })
         : undefined;
     case 'change':
       return changePlan(draft, command);
+    case 'unschedule':
+      return takeBack(draft);
     case 'end_trial':
       return endTrial(draft);
     case 'tick':
@@ -133,20 +176,32 @@ function run(draft: SubscriptionDraft, command: Command): void {
       if (settleWaiting(draft, command.settlement)) return undefined;
       return unblocking(draft, () => settleOpen(draft, command.settlement));
     case 'close_invoice':
-      if (isBeingCharged(draft, command)) return undefined;
+      if (isBeingCharged(draft, command)) return closeAfterCharge(draft, command);
       return unblocking(draft, () => {
         if (command.how === 'void') makeVoid(draft, command.invoiceId);
         else close(draft, command.invoiceId);
         draft.reconsider(now);
       });
-    case 'collect':
-      return collect(draft, command);
+    case 'pending':
+      return tellPending(draft, command.invoiceId);
     case 'method_changed':
-      for (const invoice of draft.state.open) retryAnew(draft, invoice);
+      for (const invoice of draft.state.open) {
+        if (invoice.isForgone !== true && isOfBefore(invoice, command)) retryAnew(draft, invoice);
+      }
       return undefined;
     default:
       return unreachable(command);
   }
+}
+
+/** A later try takes the changed method anyway. */
+function isOfBefore(
+  { invoiceId, attempt }: OpenInvoice,
+  { attempts }: Extract<Command, { readonly kind: 'method_changed' }>,
+): boolean {
+  if (attempts === undefined) return true;
+  const last = attempts[invoiceId];
+  return last !== undefined && attempt <= last;
 }
 
 /**

@@ -25,6 +25,10 @@ import { waive } from './usage-billing.ts';
 export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): boolean {
   const invoice = draft.state.open.find(({ paymentId }) => paymentId === settlement.paymentId);
   if (invoice === undefined) return false;
+  if (invoice.isForgone === true) {
+    settleForgone(draft, invoice, settlement);
+    return true;
+  }
   switch (settlement.kind) {
     case 'paid':
       announcePaid(draft, invoice, settlement);
@@ -33,7 +37,10 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
     case 'no_method':
     case 'failed':
     case 'errored':
-      chase(draft, invoice, settlement);
+      if (invoice.isVoid === true) {
+        if (settlement.kind !== 'no_method') announceFailed(draft, invoice, settlement);
+        makeVoid(draft, invoice.invoiceId);
+      } else chase(draft, invoice, settlement);
       // If another charge is under way, its answer says whether the mandate is lost.
       if (draft.state.waiting === null) endWithMandate(draft, settlement);
       break;
@@ -43,6 +50,34 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
   // As of now: the answer may be late, and what was blocked since stays blocked.
   draft.reconsider(draft.context.now);
   return true;
+}
+
+/** The charge of a change that was taken back: what it took is given back, and nothing begins. */
+function settleForgone(
+  draft: SubscriptionDraft,
+  invoice: OpenInvoice,
+  settlement: Settlement,
+): void {
+  const { invoiceId } = invoice;
+  const { at, paymentId } = settlement;
+  if (settlement.kind === 'paid') {
+    announcePaid(draft, invoice, settlement);
+    draft.follow(invoiceId, at, { kind: 'give_back', paymentId, invoiceId });
+  } else {
+    if (settlement.kind !== 'no_method') announceFailed(draft, invoice, settlement);
+    draft.follow(invoiceId, at, { kind: 'void', invoiceId });
+  }
+  close(draft, invoiceId);
+  if (draft.state.waiting === null) endWithMandate(draft, settlement);
+}
+
+/** While a charge is under way its answer is awaited: it is announced, and then the invoice closes. */
+export function closeAfterCharge(
+  draft: SubscriptionDraft,
+  { invoiceId, how }: { readonly invoiceId: string; readonly how: 'paid' | 'void' },
+): void {
+  const invoice = draft.state.open.find((other) => other.invoiceId === invoiceId);
+  if (how === 'void' && invoice !== undefined) put(draft, { ...invoice, isVoid: true });
 }
 
 /** The merchant made it void: its credit returns to the customer. */
@@ -58,10 +93,20 @@ export function makeVoid(draft: SubscriptionDraft, invoiceId: string): void {
 
 /** Retries an open invoice. */
 export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number): void {
+  const attempt = String(invoice.attempt + 1);
+  const paymentId = draft.context.ids.derive('payment', invoice.invoiceId, attempt);
+  charge(draft, invoice, { at, paymentId });
+}
+
+/** Orders a charge of it, which has this id. */
+export function charge(
+  draft: SubscriptionDraft,
+  invoice: OpenInvoice,
+  { at, paymentId: id }: { readonly at: number; readonly paymentId: string },
+): void {
   assert(invoice.paymentId === null, 'one charge of an invoice at a time');
   const attempt = invoice.attempt + 1;
   const { invoiceId, amount, transactionType } = invoice;
-  const id = draft.context.ids.derive('payment', invoiceId, String(attempt));
   const { currency } = draft.state.plan;
   const payment = { id, invoiceId, amount, currency, attempt, transactionType };
   draft.follow(id, at, { kind: 'collect', payment });
@@ -72,33 +117,6 @@ export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number
 export function retryAnew(draft: SubscriptionDraft, invoice: OpenInvoice): void {
   if (invoice.paymentId === null) return retry(draft, invoice, draft.context.now);
   if (!invoice.again) put(draft, { ...invoice, again: true });
-}
-
-/** Charges an invoice now, in dunning or not. If a charge is under way, nothing changes. */
-export function collect(
-  draft: SubscriptionDraft,
-  { invoiceId, amount }: { readonly invoiceId: string; readonly amount: bigint },
-): void {
-  const { open, waiting } = draft.state;
-  const known = open.find((invoice) => invoice.invoiceId === invoiceId);
-  if (waiting?.invoiceId === invoiceId || (known !== undefined && known.paymentId !== null)) return;
-  const unknown: OpenInvoice = {
-    invoiceId,
-    amount,
-    credit: 0n,
-    transactionType: 'RECURRING',
-    attempt: 0,
-    paymentId: null,
-    again: false,
-    retryAt: null,
-    dunning: null,
-  };
-  if (known === undefined) {
-    draft.change({ open: [...open, unknown] });
-    // Its period is no longer a draft.
-    if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: amount });
-  }
-  retry(draft, known ?? unknown, draft.context.now);
 }
 
 /**
@@ -113,8 +131,7 @@ function chase(
   if (draft.state.status === 'canceled') {
     if (settlement.kind !== 'no_method')
       announceFailed(draft, { ...invoice, retryAt: null }, settlement);
-    // What was used at the end stays owed.
-    if (invoice.isFinal === true) close(draft, invoice.invoiceId);
+    if (invoice.isFinal === true) leave(draft, invoice);
     else voidAfterEnd(draft, invoice, at);
     return;
   }
@@ -124,6 +141,12 @@ function chase(
   const failed = { ...invoice, paymentId: null, retryAt, dunning };
   put(draft, failed);
   if (settlement.kind !== 'no_method') announceFailed(draft, failed, settlement);
+}
+
+/** What was used at the end stays owed. Its credit would be nobody's if it were forgotten, too. */
+function leave(draft: SubscriptionDraft, invoice: OpenInvoice): void {
+  if (invoice.credit === 0n) close(draft, invoice.invoiceId);
+  else put(draft, { ...invoice, paymentId: null, again: false });
 }
 
 function put(draft: SubscriptionDraft, invoice: OpenInvoice): void {
@@ -174,7 +197,7 @@ export function announceFailed(
   charged: Charged & { readonly attempt: number; readonly retryAt: number | null },
   settlement: Extract<Settlement, { kind: 'failed' | 'errored' }>,
 ): void {
-  const { kind, paymentId, code, message, at } = settlement;
+  const { kind, paymentId, code, message, at, hard } = settlement;
   const data = {
     ...paymentData(draft, charged),
     paymentId,
@@ -184,7 +207,7 @@ export function announceFailed(
     attempt: charged.attempt,
     nextAttemptAt: iso(charged.retryAt),
   };
-  if (kind === 'errored') draft.write('payment.errored', at, { ...data, retryable: true });
+  if (kind === 'errored') draft.write('payment.errored', at, { ...data, retryable: !hard });
   else draft.write('payment.failed', at, data);
 }
 

@@ -1,20 +1,24 @@
 import { type Cycle, boundary } from '../kernel/calendar.ts';
-import { type Billed, bill, periodInvoiceId, totalOf } from './bills.ts';
+import { type Billed, bill, periodInvoiceId } from './bills.ts';
 import { endWithMandate } from './ending.ts';
 import { announceFailed, announcePaid } from './invoicing.ts';
-import { owesUsage, uncut } from './usage-billing.ts';
+import { uncut } from './usage-billing.ts';
 import { changeLines, recurringLine } from './proration.ts';
 import {
   type Beginning,
+  type GivenBack,
+  type OpenInvoice,
   type Plan,
   type PlanAllowance,
   type Settlement,
   type Subscription,
   isTrial,
   amountOf,
+  discountOf,
   resumeRestarts,
 } from './subscription.ts';
 import { suspensionOf } from './dunning.ts';
+import { causeOfRequest } from './invoice-ids.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
@@ -25,7 +29,8 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
  * drops it.
  * What holds: until the answer the subscription stays as it is, and time stands still for it
  * (`subscriptionDue`).
- * What it does not do: retry. A refused charge drops the change.
+ * What it does not do: retry. A refused charge drops the change. A change may be taken back before the
+ * answer: what is captured all the same is refunded.
  */
 export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone: string): Cycle {
   return { anchor, interval, count: intervalCount, zone };
@@ -38,7 +43,10 @@ const RESUMED = { status: 'active', pausedAt: null, keepInvoices: false } as con
  * Within the paid period it simply goes on. After it, or if that was never paid, a new period
  * begins with its payment (decisions 7, Pause).
  */
-export function resume(draft: SubscriptionDraft, at: number): void {
+export function resume(
+  draft: SubscriptionDraft,
+  { at, requestId }: { readonly at: number; readonly requestId?: string | undefined },
+): void {
   const { state: before } = draft;
   const { plan, cycle, pausedAt } = before;
   if (!resumeRestarts(draft.state, at)) {
@@ -50,7 +58,10 @@ export function resume(draft: SubscriptionDraft, at: number): void {
   const next = cycleOf(plan, at, cycle.zone);
   draft.cutSpans(at);
   const billed = bill(draft, {
-    cause: `resume ${pausedAt} ${tryOf(draft, at)}`,
+    cause:
+      requestId === undefined
+        ? `resume ${pausedAt} ${tryOf(draft, at)}`
+        : causeOfRequest(requestId),
     reason: 'subscription_resume',
     lines: [recurringLine(plan)],
     periodStart: at,
@@ -61,13 +72,20 @@ export function resume(draft: SubscriptionDraft, at: number): void {
   wait(draft, { kind: 'resume', since: at }, billed);
 }
 
+type Wanted = {
+  readonly plan: Plan;
+  readonly allowances: readonly PlanAllowance[];
+  readonly givenBack: readonly GivenBack[];
+  readonly requestId?: string;
+};
+
 /**
  * Changes the plan. The rest of the old plan is credited, the new plan is charged: a positive
- * difference is due now, a negative one becomes credit.
+ * difference is due now, a negative one becomes credit. Either is an invoice, with the usage so far.
  */
 export function changePlan(
   draft: SubscriptionDraft,
-  { plan, allowances }: { plan: Plan; allowances: readonly PlanAllowance[] },
+  { plan, allowances, givenBack: all, requestId }: Wanted,
 ): void {
   const { plan: from, periodStart, periodEnd, periodPrice, cycle } = draft.state;
   // If the clock stepped back, it is still in the period.
@@ -76,17 +94,21 @@ export function changePlan(
   const restarts = from.interval !== plan.interval || from.intervalCount !== plan.intervalCount;
   const change = { kind: 'change', plan, allowances, restarts, since: at } as const;
   if (isTrial(draft.state)) return begin(draft, change, at);
-  const period = { start: periodStart, end: periodEnd, price: periodPrice };
+  // What is of an earlier period was of another plan, whose credit was given.
+  const givenBack = all.filter(({ start }) => start >= periodStart);
+  const worth = { price: periodPrice, givenBack, accounted: draft.state.givenBack };
+  const period = { start: periodStart, end: periodEnd, ...worth };
   const lines = changeLines(period, { from, to: plan, at, restarts });
-  draft.cutSpans(at);
-  const total = totalOf(lines);
-  if (total <= 0n && !owesUsage(draft, at)) {
-    draft.change({ credit: draft.state.credit - total });
-    return begin(draft, change, at);
-  }
+  draft.cutSpans(at, ({ meter, price }) => {
+    const next = allowances.find((allowance) => allowance.meter.id === meter.id);
+    return !restarts && next?.price?.id === price.id;
+  });
   const end = restarts ? boundary(cycleOf(plan, at, cycle.zone), 1) : periodEnd;
   const billed = bill(draft, {
-    cause: `change ${plan.priceId} ${plan.quantity} ${tryOf(draft, at)}`,
+    cause:
+      requestId === undefined
+        ? `change ${plan.priceId} ${plan.quantity} ${tryOf(draft, at)}`
+        : causeOfRequest(requestId),
     reason: 'subscription_update',
     lines,
     plan,
@@ -95,7 +117,7 @@ export function changePlan(
     at,
     usageUntil: at,
   });
-  wait(draft, change, billed);
+  wait(draft, { ...change, ...(givenBack.length > 0 && { givenBack }) }, billed);
 }
 
 /**
@@ -112,8 +134,49 @@ function wait(
   what: Beginning,
   { invoiceId, amount, credit, payment }: Billed,
 ): void {
-  if (payment === null) begin(draft, what, what.since);
-  else draft.change({ waiting: { ...what, invoiceId, amount, credit, paymentId: payment.id } });
+  if (payment === null) return begin(draft, what, what.since);
+  draft.change({ waiting: { ...what, invoiceId, amount, credit, paymentId: payment.id } });
+  draft.follow(invoiceId, what.since, { kind: 'pending', invoiceId, paymentId: payment.id });
+}
+
+/** The charge of the change has no answer at once: it is announced that it waits. */
+export function tellPending(draft: SubscriptionDraft, invoiceId: string): void {
+  const { state: before } = draft;
+  const { waiting } = before;
+  if (waiting?.invoiceId !== invoiceId || waiting.isTold === true) return;
+  draft.change({ waiting: { ...waiting, isTold: true } });
+  draft.announceUpdate(before);
+}
+
+/**
+ * Takes the change back: nothing begins, and time goes on. Its charge is under way, so its invoice
+ * stays open until that is decided (`settleOpen`).
+ */
+export function takeBack(draft: SubscriptionDraft): void {
+  const { state: before, context } = draft;
+  const { waiting } = before;
+  if (waiting === null) return;
+  const { invoiceId, paymentId, amount, since } = waiting;
+  const forgone: OpenInvoice = {
+    invoiceId,
+    amount,
+    credit: 0n,
+    transactionType: 'RECURRING',
+    attempt: 1,
+    paymentId,
+    again: false,
+    retryAt: null,
+    dunning: null,
+    isForgone: true,
+  };
+  draft.change({
+    waiting: null,
+    credit: before.credit + waiting.credit,
+    open: [...before.open, forgone],
+  });
+  uncut(draft, invoiceId, since);
+  draft.follow(invoiceId, context.now, { kind: 'let_go', paymentId });
+  draft.announceUpdate({ ...before, waiting: { ...waiting, isTold: true } });
 }
 
 function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
@@ -124,16 +187,19 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
     if (invoiceId !== null) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
     draft.change({ ...RESUMED, waiting: null });
     restart(draft, what.since, at);
+    draft.change({ discount: null });
     endWithPeriod(draft);
     return draft.announceUpdate(before, at);
   }
-  const { plan, allowances, restarts } = what;
+  const { plan, allowances, restarts, givenBack = [] } = what;
   const inTrial = isTrial(draft.state);
   const anchor = inTrial ? cycle.anchor : what.since;
   const next = restarts ? cycleOf(plan, anchor, cycle.zone) : cycle;
   // The rest of the period has the new plan's price from here on; a trial stays free.
-  const moved = restarts && !inTrial ? firstPeriod(next) : { cycle: next };
-  const periodPrice = inTrial ? 0n : amountOf(plan);
+  const isWhole = restarts && !inTrial;
+  const moved = isWhole ? { ...firstPeriod(next), discount: null } : { cycle: next, givenBack };
+  const off = isWhole ? discountOf(draft.state, plan) : 0n;
+  const periodPrice = inTrial ? 0n : amountOf(plan) - off;
   draft.change({ plan, waiting: null, ...moved, periodPrice });
   const { since } = what;
   draft.order({ kind: 'replace', allowances, cycle: next, since, charges: !inTrial });
@@ -166,7 +232,8 @@ export function restart(draft: SubscriptionDraft, anchor: number, at: number = a
   const { plan, cycle } = draft.state;
   const next = cycleOf(plan, anchor, cycle.zone);
   const wasTrial = isTrial(draft.state);
-  draft.change({ ...firstPeriod(next), periodPrice: amountOf(plan) });
+  const periodPrice = amountOf(plan) - discountOf(draft.state, plan);
+  draft.change({ ...firstPeriod(next), periodPrice });
   draft.order({ kind: 'restart', cycle: next });
   // A restart ends the suspension of the allowances.
   const why = suspensionOf(draft.state);
@@ -177,7 +244,8 @@ export function restart(draft: SubscriptionDraft, anchor: number, at: number = a
 }
 
 function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
-  return { cycle, periodIndex: 0, periodStart: cycle.anchor, periodEnd: boundary(cycle, 1) };
+  const [periodStart, periodEnd] = [cycle.anchor, boundary(cycle, 1)];
+  return { cycle, periodIndex: 0, periodStart, periodEnd, givenBack: [] };
 }
 
 /**
@@ -194,10 +262,12 @@ export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement):
     return true;
   }
   if (settlement.kind !== 'no_method') announceFailed(draft, charged, settlement);
-  draft.change({ waiting: null, credit: draft.state.credit + waiting.credit });
+  const { state: before } = draft;
+  draft.change({ waiting: null, credit: before.credit + waiting.credit });
   const { invoiceId } = waiting;
   uncut(draft, invoiceId, waiting.since);
   draft.follow(invoiceId, settlement.at, { kind: 'void', invoiceId });
+  if (waiting.isTold === true) draft.announceUpdate(before, settlement.at);
   endWithMandate(draft, settlement);
   return true;
 }

@@ -2,7 +2,8 @@ import { iso } from '../kernel/iso.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent, LedgerEventType } from '../event.ts';
 import type { Customer } from '../metering/meter.ts';
-import { type BillableSpan, joined } from '../metering/spans.ts';
+import type { Unbilled } from '../metering/span.ts';
+import { type BillableSpan, joined, quantified } from '../metering/spans.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { Ids } from '../ports.ts';
 import { externalIdOf } from '../metering/signup.ts';
@@ -58,11 +59,19 @@ export class SubscriptionDraft {
   readonly #events: LedgerEvent[] = [];
   readonly followups: (SubscriptionFollowup & { subscriptionId: string })[] = [];
 
-  /** `id`: of the existing subscription, or of the one that `begin` makes. */
-  constructor(context: SubscriptionContext, billing: Billing, id: string) {
+  /**
+   * `id`: of the existing subscription, or of the one that `begin` makes. `stored`: as it was when
+   * nothing could happen to it any more, of one that is not among the customer's.
+   */
+  constructor(
+    context: SubscriptionContext,
+    billing: Billing,
+    id: string,
+    stored: Subscription | null = null,
+  ) {
     this.context = context;
     this.#before = billing;
-    this.#first = billing.subscriptions.get(id) ?? null;
+    this.#first = billing.subscriptions.get(id) ?? stored;
     this.#subscription = this.#first;
     this.#account = billing.account;
     this.#spans = context.spans.filter(({ subscriptionId }) => subscriptionId === id);
@@ -134,7 +143,7 @@ export class SubscriptionDraft {
    */
   announceUpdate(before: Subscription, at: number = this.context.now): void {
     const [was, is] = [subscriptionData(before), subscriptionData(this.state)];
-    const changed = Object.keys(was).filter((name) => was[name] !== is[name]);
+    const changed = Object.keys(was).filter((name) => !isSame(was[name], is[name]));
     const previous = Object.fromEntries(changed.map((name) => [name, was[name]]));
     const isPlan = before.plan !== this.state.plan;
     const changes = isPlan ? ['plan', ...changed] : changed;
@@ -163,26 +172,29 @@ export class SubscriptionDraft {
     this.change(next);
   }
 
-  /** Closes the spans that run: what was used until `at` can be billed. */
-  cutSpans(at: number): void {
+  /**
+   * Closes the spans that run: what was used until `at` can be billed. `goesOn`: whose price is in
+   * force after it, too.
+   */
+  cutSpans(at: number, goesOn: (span: BillableSpan) => boolean = () => false): void {
     if (!this.#spans.some(({ end }) => end === null)) return;
     this.order({ kind: 'cut', at });
-    this.closeSpans(at);
+    this.closeSpans(at, goesOn);
   }
 
   /** The same, where another order closes them. What begins at `at` or later is not sold. */
-  closeSpans(at: number): void {
+  closeSpans(at: number, goesOn: (span: BillableSpan) => boolean = () => false): void {
     this.#spans = this.#spans
       .filter(({ start, billedAs }) => start < at || billedAs !== null)
-      .map((span) => (isOpenAt(span, at) ? { ...span, end: at } : span));
+      .map((span) => (isOpenAt(span, at) ? { ...span, end: at, goesOn: goesOn(span) } : span));
   }
 
   billSpans(billedAs: string, spans: readonly BillableSpan[]): void {
     const spanIds = spans.map(({ id }) => id);
-    this.order({ kind: 'bill', lines: [{ billedAs, spanIds }] });
-    this.#spans = this.#spans.map((span) =>
-      spanIds.includes(span.id) ? { ...span, billedAs } : span,
-    );
+    const { meter } = must(spans[0], 'a line has a span');
+    this.order({ kind: 'bill', meterId: meter.id, line: { billedAs, spanIds } });
+    const billed = new Set(spanIds);
+    this.#spans = this.#spans.map((span) => (billed.has(span.id) ? { ...span, billedAs } : span));
   }
 
   /** Nothing of them can change any more. */
@@ -199,18 +211,22 @@ export class SubscriptionDraft {
   }
 
   /** A span that was cut at `cutAt` is one with the one after it. */
-  unbillSpans(billedAs: readonly string[], cutAt: number): void {
+  unbillSpans(what: Unbilled): void {
     if (this.#spans.length === 0) return;
-    this.order({ kind: 'unbill', billedAs, cutAt });
-    const isAfter = (span: BillableSpan, next: BillableSpan): boolean =>
-      span.end === cutAt && next.start === cutAt && span.accountId === next.accountId;
-    const undone = this.#spans.filter((span) => billedAs.includes(span.billedAs ?? ''));
-    this.#spans = this.#spans.flatMap((span) => {
-      const cut = undone.find((one) => isAfter(one, span));
+    this.order({ kind: 'unbill', ...what });
+    const { undone, billedAs, cutAt } = what;
+    const isBilled = (span: BillableSpan): boolean => billedAs.includes(span.billedAs ?? '');
+    const following = this.#spans.filter(({ start }) => start === cutAt);
+    const cuts = this.#spans.filter((span) => span.end === cutAt && isBilled(span));
+    const ofSame = (spans: readonly BillableSpan[], { accountId }: BillableSpan) =>
+      spans.find((one) => one.accountId === accountId);
+    const spans = this.#spans.flatMap((span) => {
+      const cut = span.start === cutAt ? ofSame(cuts, span) : undefined;
       if (cut !== undefined) return [joined(cut, span)];
-      if (!undone.includes(span)) return [span];
-      return this.#spans.some((one) => isAfter(span, one)) ? [] : [{ ...span, billedAs: null }];
+      if (cuts.includes(span) && ofSame(following, span) !== undefined) return [];
+      return undone.includes(span.billedAs ?? '') ? [{ ...span, billedAs: null }] : [span];
     });
+    this.#spans = quantified(spans);
   }
 
   /** What begins at `since` or later has the prices of these allowances. */
@@ -302,9 +318,23 @@ function subscriptionData(subscription: Subscription): Record<string, unknown> {
     currentPeriodEnd: iso(subscription.periodEnd),
     resumesAt: iso(subscription.resumesAt),
     keepInvoices: subscription.keepInvoices,
+    pendingChange: pendingData(subscription),
     clientReferenceId: signup.clientReferenceId,
     metadata: signup.metadata,
   };
+}
+
+/** A change that waits for its payment; of a resume, the terms are the present ones. */
+function pendingData({ plan, waiting }: Subscription): Record<string, unknown> | null {
+  if (waiting?.isTold !== true) return null;
+  const { priceId, quantity } = waiting.kind === 'change' ? waiting.plan : plan;
+  const { invoiceId, paymentId, since } = waiting;
+  return { priceId, quantity, invoiceId, paymentId, since: iso(since) };
+}
+
+/** What an event says of a field: a value, or an object of them. */
+function isSame(was: unknown, is: unknown): boolean {
+  return was === is || JSON.stringify(was) === JSON.stringify(is);
 }
 
 /** It may have closed since, where what ends it is decided late. */

@@ -5,12 +5,20 @@ import type { Subscription } from './subscription.ts';
  * documentation and the model test. Anything else is refused as `invalid_state` with the legal
  * actions. An action that is already fulfilled is not refused: it changes nothing.
  */
-export const ACTIONS = ['cancel', 'uncancel', 'pause', 'resume', 'change', 'end_trial'] as const;
+export const ACTIONS = [
+  'cancel',
+  'uncancel',
+  'pause',
+  'resume',
+  'change',
+  'unschedule',
+  'end_trial',
+] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** What decides it: of a subscription, or as much as a reader of the API knows of one. */
 export type Standing = Pick<Subscription, 'status' | 'periodIndex' | 'cancelAt'> & {
-  readonly open: readonly unknown[];
+  readonly open: readonly { readonly isForgone?: true }[];
   readonly waiting: object | null;
 };
 
@@ -22,8 +30,9 @@ export type Situation = {
 
 export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
   cancel: {
-    legal: 'active or paused, overdue or not, while no payment is under way',
-    holds: ({ status, waiting }) => status !== 'canceled' && waiting === null,
+    // It takes back a change that waits for its payment.
+    legal: 'active or paused, overdue or not',
+    holds: ({ status }) => status !== 'canceled',
   },
   uncancel: {
     legal: 'until a scheduled cancellation takes effect',
@@ -31,7 +40,7 @@ export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
   },
   pause: {
     // Dunning goes on during a pause.
-    legal: 'active or paused, overdue or not, while no payment is under way',
+    legal: 'active or paused, overdue or not, while no change waits for its payment',
     holds: ({ status, waiting }) => status !== 'canceled' && waiting === null,
   },
   resume: {
@@ -41,7 +50,11 @@ export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
   change: {
     legal: 'active with nothing unpaid',
     holds: ({ status, open, waiting }) =>
-      status === 'active' && waiting === null && open.length === 0,
+      status === 'active' && waiting === null && open.every(({ isForgone }) => isForgone === true),
+  },
+  unschedule: {
+    legal: 'while a change waits for its payment',
+    holds: ({ waiting }) => waiting !== null,
   },
   end_trial: {
     legal: 'active in its trial, not canceled',

@@ -15,7 +15,6 @@ import type { Ids, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/postgres/changes.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import type { ChargeResult, Processor, Processors } from '../processors/processor.ts';
-import { findInvoice } from '../records/invoices.ts';
 import {
   findPaymentMethods,
   type NewPaymentMethod,
@@ -156,6 +155,17 @@ export class Charges {
     });
   }
 
+  /**
+   * Nobody wants a charge without its buyer any more: it is canceled if the processor lets go of it.
+   * Where it does not, or a question about it is under way, what becomes of it is known later.
+   */
+  async letGo(paymentId: string): Promise<void> {
+    const state = await this.#deps.ledger.payments.load(paymentId);
+    const processor = this.#deps.processors.named(state.payment, state.payment.processor);
+    if (isCharged(state) || processor === null) return;
+    await this.asking(paymentId, () => end(processor, { id: paymentId, as: 'given_up' }));
+  }
+
   /** The buyer has agreed to a price: charge it, unless its discount is used up. */
   async #confirm({ payment }: PaymentState, processor: Processor): Promise<Result> {
     const { sql, orgClock } = this.#deps;
@@ -171,11 +181,12 @@ export class Charges {
 
   /** Charges the saved payment method, and applies the answer. */
   async collect(paymentId: string): Promise<void> {
-    const state = await this.#deps.ledger.payments.load(paymentId);
-    const { payment } = state;
-    const processor = this.#deps.processors.named(payment, payment.processor);
-    if (isCharged(state) || processor === null) return;
-    await this.asking(paymentId, () => this.#chargeSaved(state, processor));
+    await this.asking(paymentId, async () => {
+      const state = await this.#deps.ledger.payments.load(paymentId);
+      const { payment } = state;
+      const processor = this.#deps.processors.named(payment, payment.processor);
+      return isCharged(state) || processor === null ? null : this.#chargeSaved(state, processor);
+    });
   }
 
   /**
@@ -192,15 +203,9 @@ export class Charges {
   }
 
   async #chargeSaved(state: PaymentState, processor: Processor): Promise<Result> {
-    const { sql } = this.#deps;
-    const { payment, invoiceId } = state;
+    const { payment } = state;
     const customerId = must(state.customerId, 'whose payment it is');
-    // Also for an invoice whose subscription has ended.
-    const subscriptionId =
-      payment.subscriptionId ??
-      (await findInvoice(sql, payment, invoiceId ?? ''))?.subscriptionId ??
-      null;
-    const { id: key, amount, currency, organisationId, mode } = payment;
+    const { id: key, amount, currency, organisationId, mode, subscriptionId } = payment;
     const payer = { organisationId, mode, customerId, subscriptionId, processor: processor.name };
     const method = await this.#methods.get({ ...payer, paymentId: key }, organisationId);
     if (method === null) return NOTHING_LEFT;
@@ -231,14 +236,14 @@ export class Charges {
     // It is not confirmed yet; it will be.
     if (result.kind === 'requires_confirmation') return { kind: 'unknown' };
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
-    const { reference, method, disputes } =
-      result.kind === 'succeeded' ? result : { reference: null, method: null, disputes: undefined };
+    const { reference, method, captured, disputes } = result.kind === 'succeeded' ? result : FREE;
     const { sql, ledger, ids, orgClock, changes } = this.#deps;
     const state = await ledger.payments.load(paymentId);
-    if (state.customerId !== null) {
-      return { kind: 'succeeded', reference, method, customerId: state.customerId, disputes };
-    }
     const { roundTrip, subscriptionId, organisationId, mode, processor } = state.payment;
+    if (state.payment.isOffSession) {
+      const customerId = must(state.customerId, 'whose payment it is');
+      return { kind: 'succeeded', reference, method, customerId, captured, disputes };
+    }
     const checkoutId = must(roundTrip.paymentLinkId, 'the checkout that was paid');
     const buyer = {
       email: roundTrip.customerEmail ?? '',
@@ -258,7 +263,8 @@ export class Charges {
       return payer;
     });
     if (customer.changed) await changes.publish('customer', customer.id);
-    return { kind: 'succeeded', reference, method, customerId: customer.id, disputes };
+    const { id: customerId } = customer;
+    return { kind: 'succeeded', reference, method, customerId, captured, disputes };
   }
 }
 
@@ -284,6 +290,9 @@ async function end(
   const canceled = await processor.cancelCharge(id);
   return canceled.kind === 'not_attempted' ? { kind } : canceled;
 }
+
+/** What a processor would say of a payment that it was not asked for. */
+const FREE = { reference: null, method: null, captured: undefined, disputes: undefined };
 
 const DISCOUNT_GONE: Result = {
   kind: 'declined',

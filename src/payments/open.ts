@@ -59,6 +59,8 @@ export function openPayments(deps: PaymentsDeps): Payments {
     },
     giveUp: (paymentId) => charges.giveUp(paymentId),
     refund: (scope, call) => refunds.refund(scope, call),
+    letGo: (paymentId) => charges.letGo(paymentId),
+    giveBack: (scope, paymentId) => refunds.giveBack(scope, paymentId),
     async lookAtCharge(scope, paymentId) {
       const state = await ledger.payments.find(scope, paymentId);
       if (state !== null) await charges.again(state, { isDue: false });

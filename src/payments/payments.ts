@@ -79,6 +79,10 @@ export type Payments = {
    */
   giveUp(paymentId: string): Promise<void>;
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
+  /** Cancels a charge without its buyer that nobody wants any more, if the processor lets go of it. */
+  letGo(paymentId: string): Promise<void>;
+  /** Refunds all that is left of a payment that nobody wanted, once. */
+  giveBack(scope: Tenant, paymentId: string): Promise<void>;
   /**
    * Asks the processor what has become of a charge, or of a refund, due or not: there is a hint that
    * it has changed. An id of another tenant, or of nothing, is ignored. Returns whether there is

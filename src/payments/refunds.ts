@@ -8,6 +8,7 @@
 // refund for ever: the id of the hold is derived from it and is unique.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Ids } from '../../ledger/ports.ts';
@@ -15,6 +16,7 @@ import type { RefundDecision, RefundRequest } from '../../ledger/payments/refund
 import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/redis/rate-limit.ts';
 import type { Processors, RefundResult } from '../processors/processor.ts';
+import { givenBackRefundId } from '../records/given-back.ts';
 import type { RefundRecord } from '../records/payments.ts';
 import { isUuid } from '../records/uuid.ts';
 import type { Followups } from './followups.ts';
@@ -50,6 +52,21 @@ export class Refunds {
     } finally {
       this.#busy.delete(busy);
     }
+  }
+
+  /**
+   * All that is left of a payment that nobody wanted, once: again changes nothing. Where nothing is
+   * left, or the buyer's bank has it, there is nothing to give back.
+   */
+  async giveBack(scope: Tenant, paymentId: string): Promise<void> {
+    const { ledger, ids } = this.#deps;
+    const state = must(await ledger.payments.find(scope, paymentId), 'a payment that was captured');
+    const id = givenBackRefundId(ids, paymentId);
+    const reason = 'requested_by_customer';
+    const request = { id, amount: null, reason, fingerprint: null } as const;
+    const decision = await this.#reserve(paymentId, request);
+    if (decision === 'duplicate' || decision.kind === 'refused') return;
+    if (decision.refund.status === 'pending') await this.#ask(state, decision.refund, 'first');
   }
 
   /** Asks again about each refund of the payment that is due. */

@@ -71,7 +71,13 @@ export async function openBusiness(
   const collect = (id: string) => payments.collect(id);
   const topUps = openTopUps({ ...deps, collect });
   const carryOutTopUps = (customerId: string) => topUps.carryOutOf(customerId);
-  const subscriptions = openSubscriptions({ ...deps, collect, carryOutTopUps });
+  const subscriptions = openSubscriptions({
+    ...deps,
+    collect,
+    letGo: (id) => payments.letGo(id),
+    giveBack: (scope, id) => payments.giveBack(scope, id),
+    carryOutTopUps,
+  });
   const owed = [payments, subscriptions, topUps];
   const testClocks = openTestClocks(connections, node, owed);
   late.payments.bind(payments);
@@ -111,9 +117,9 @@ export async function openOwnDelivery(
 ) {
   const [onAttempt, onMail] = [attemptObserver(registry), mailObserver(registry)];
   if (!options.deliver) return null;
-  const { allowLoopbackUrls: allowLoopback, mail, appUrl } = options.settings;
+  const { allowLoopbackUrls: allowLoopback, mail, appUrl, bounds } = options.settings;
   const delivery = await openDelivery({ ...options, clock, allowLoopback, onAttempt });
-  const mailer = mail && openMailer({ ...options, mail, appUrl, onAttempt: onMail });
+  const mailer = mail && openMailer({ ...options, clock, bounds, mail, appUrl, onAttempt: onMail });
   return {
     async close() {
       await Promise.all([delivery.close(), mailer?.close()]);

@@ -15,9 +15,13 @@ import type { Sql } from '../platform/postgres/postgres.ts';
 import type { Processors } from '../processors/processor.ts';
 import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
-import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
+import {
+  deleteFollowups,
+  listSubscriptionsOwing,
+  standingOf,
+} from '../records/subscription-followups.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import { executeOwed, type StillOwed, type Unpayable, type PendingNews } from './execute.ts';
+import { executeOwed, type PendingNews, type StillOwed, type Unwanted } from './execute.ts';
 
 const CONCURRENT_MAX = 4;
 
@@ -33,6 +37,10 @@ export type BillingDeps = {
   readonly sendsMail: boolean;
   /** Charges the saved payment method for a payment on disk. */
   readonly collect: (paymentId: string) => Promise<void>;
+  /** Cancels a charge that nobody wants any more, if the processor lets go of it. */
+  readonly letGo: (paymentId: string) => Promise<void>;
+  /** Refunds all that is left of a payment, once. */
+  readonly giveBack: (scope: Tenant, paymentId: string) => Promise<void>;
 };
 
 export class Billing {
@@ -71,28 +79,47 @@ export class Billing {
     if (owed === undefined) return;
     // In due order.
     for (const paymentId of owed.charges) await this.#deps.collect(paymentId);
-    for (const one of owed.unpayable) await this.#giveUp(one);
-    for (const one of owed.news) await this.#tell(one, one.news);
+    for (const one of owed.news) await this.#tell(one);
+    for (const one of owed.unwanted) await this.#undo(one);
   }
 
-  /** There is no payment method: the invoice stays open, in dunning. */
-  async #giveUp(one: Unpayable): Promise<void> {
-    const { sql, orgClock } = this.#deps;
-    const { scope, paymentId } = one;
-    const { dunning: policy } = await billingPolicyOf(sql, scope);
-    const settlement = { kind: 'no_method', paymentId, at: orgClock.now(scope), policy } as const;
-    await this.#tell(one, { kind: 'settle', settlement });
+  /** Its row stays until it is done: a refund that is owed is not lost. */
+  async #undo({ kind, scope, subscriptionId, paymentId, followupId }: Unwanted): Promise<void> {
+    const { sql, letGo, giveBack } = this.#deps;
+    try {
+      if (kind === 'let_go') await letGo(paymentId);
+      else await giveBack(scope, paymentId);
+      await deleteFollowups(sql, [followupId]);
+    } catch (error) {
+      await this.#owed.failed(subscriptionId, error);
+    }
   }
 
   /** New follow-ups may result: an invoice to void, an event for the merchant. */
-  async #tell(
-    { customerId, subscriptionId, followupId }: Unpayable | PendingNews,
-    command: Command,
-  ): Promise<void> {
+  async #tell(one: PendingNews): Promise<void> {
     const { sql, ledger } = this.#deps;
-    await ledger.subscriptions.command(customerId, subscriptionId, command);
+    const { customerId, subscriptionId, followupId } = one;
+    const command = await this.#commandOf(one);
+    if (command === 'later') return;
+    if (command !== null) await ledger.subscriptions.command(customerId, subscriptionId, command);
     await deleteFollowups(sql, [followupId]);
     await this.carryOut(subscriptionId);
+  }
+
+  /** null: there is nothing to tell any more. */
+  async #commandOf({ scope, news, followupId }: PendingNews): Promise<Command | null | 'later'> {
+    if (news.kind === 'pending') {
+      const { kind, invoiceId, paymentId } = news;
+      const standing = await standingOf(this.#deps.sql, { followupId, paymentId });
+      // Another caller asks about it, and tells where there is no answer.
+      if (standing === 'asked') return 'later';
+      return standing === 'decided' ? null : { kind, invoiceId };
+    }
+    if (news.kind !== 'no_method') return news;
+    // The invoice stays open, in dunning.
+    const { sql, orgClock } = this.#deps;
+    const { dunning: policy } = await billingPolicyOf(sql, scope);
+    return { kind: 'settle', settlement: { ...news, at: orgClock.now(scope), policy } };
   }
 
   /** Executes what any subscription of a tenant owes. Returns whether there was anything. */

@@ -20,6 +20,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { listMeterNames } from '../records/usage-prices.ts';
 import {
   deleteFollowups,
+  giveChargesUp,
   lockSubscriptionFollowups,
   type News,
   type OwedBySubscription,
@@ -41,15 +42,18 @@ type Recipient = {
   readonly followupId: string;
 };
 
-/** A charge without a payment method. */
-export type Unpayable = Recipient & { readonly paymentId: string };
 export type PendingNews = Recipient & { readonly news: News };
+/** A charge that nobody wants any more. */
+export type Unwanted = Recipient & {
+  readonly kind: 'let_go' | 'give_back';
+  readonly paymentId: string;
+};
 
 /** What remains after the commit. */
 export type StillOwed = {
   readonly charges: readonly string[];
-  readonly unpayable: readonly Unpayable[];
   readonly news: readonly PendingNews[];
+  readonly unwanted: readonly Unwanted[];
 };
 
 export async function executeOwed(
@@ -66,13 +70,20 @@ export async function executeOwed(
   const meters = await listMeterNames(sql, owed.flatMap(pricesIn));
   const issuances: Issuance[] = [];
   const payments: { scope: Tenant; payment: NewPayment }[] = [];
-  const unpayable: Unpayable[] = [];
+  const givenUp: string[] = [];
   const news: PendingNews[] = [];
+  const unwanted: Unwanted[] = [];
   const again: string[] = [];
   for (const one of owed) {
     const answer = await newsOf(sql, one);
     if (answer !== null) {
       news.push({ ...recipientOf(one), news: answer });
+      continue;
+    }
+    const { followup } = one;
+    if (followup.kind === 'let_go' || followup.kind === 'give_back') {
+      const { kind, paymentId } = followup;
+      unwanted.push({ ...recipientOf(one), kind, paymentId });
       continue;
     }
     const name = payable.get(one.subscriptionId);
@@ -85,33 +96,38 @@ export async function executeOwed(
     });
     if (order === null) continue;
     if (processor === null) {
-      unpayable.push({ ...recipientOf(one), paymentId: order.id });
+      givenUp.push(followup.id);
+      news.push({ ...recipientOf(one), news: { kind: 'no_method', paymentId: order.id } });
       continue;
     }
     const askAt = deps.orgClock.now(one.scope) + processor.firstAskMs;
     const payment = paymentOf(one, order, { processor: processor.name, askAt });
     payments.push({ scope: one.scope, payment });
-    if (one.followup.kind === 'collect') again.push(order.invoiceId);
+    if (followup.kind === 'collect') again.push(order.invoiceId);
   }
   await insertPayments(sql, payments);
   if (again.length > 0) await countAttempts(sql, again);
-  const left = new Set([...unpayable, ...news].map(({ followupId }) => followupId));
+  if (givenUp.length > 0) await giveChargesUp(sql, givenUp);
+  const left = new Set([...news, ...unwanted].map(({ followupId }) => followupId));
   const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));
   await deleteFollowups(sql, done);
   // Numbers come last: taking one blocks all others until the commit.
   await issueInvoices(sql, issuances);
-  return new Map(
-    subscriptionIds.map((id) => [
-      id,
-      {
-        charges: payments
-          .filter(({ payment }) => payment.subscriptionId === id)
-          .map(({ payment }) => payment.id),
-        unpayable: unpayable.filter(({ subscriptionId }) => subscriptionId === id),
-        news: news.filter(({ subscriptionId }) => subscriptionId === id),
-      },
-    ]),
-  );
+  const begun = payments.map(({ payment }) => payment);
+  return new Map(subscriptionIds.map((id) => [id, stillOwed(id, { begun, news, unwanted })]));
+}
+
+function stillOwed(
+  subscriptionId: string,
+  all: Omit<StillOwed, 'charges'> & { readonly begun: readonly NewPayment[] },
+): StillOwed {
+  const isIts = (one: { readonly subscriptionId: string | null }): boolean =>
+    one.subscriptionId === subscriptionId;
+  return {
+    charges: all.begun.filter(isIts).map(({ id }) => id),
+    news: all.news.filter(isIts),
+    unwanted: all.unwanted.filter(isIts),
+  };
 }
 
 /** A command for the subscription in place of its follow-up; null for none. */
@@ -120,6 +136,10 @@ async function newsOf(
   { scope, followup }: OwedBySubscription,
 ): Promise<News | null> {
   if (followup.kind === 'tell') return followup.news;
+  if (followup.kind === 'pending') {
+    const { kind, invoiceId, paymentId } = followup;
+    return { kind, invoiceId, paymentId };
+  }
   if (followup.kind !== 'collect') return null;
   // If the invoice was paid in another way or made void meanwhile, this charge never begins.
   const { id: paymentId, invoiceId } = followup.payment;
@@ -173,6 +193,9 @@ async function executeOne(
       if (sendsMail) await mailCustomer(sql, ids, one);
       return null;
     case 'tell':
+    case 'pending':
+    case 'let_go':
+    case 'give_back':
       return null;
     default:
       return unreachable(followup);
@@ -208,7 +231,7 @@ function invoiceOf(
   return {
     id: invoice.id,
     currency: invoice.currency,
-    discountTotal: 0n,
+    discountTotal: invoice.discount ?? 0n,
     billingReason: invoice.reason,
     customerId: customer.id,
     subscriptionId,

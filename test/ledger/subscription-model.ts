@@ -1,34 +1,20 @@
 // A second, simple model of a subscription: flat, updated in place, with invoice numbers instead of
 // ids. The machine must write exactly what it says.
+import type { Discount } from '../../ledger/payments/pricing.ts';
 import type { OverdueState } from '../../ledger/subscriptions/dunning.ts';
 import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
+import type { Answer, Bill } from './subscription-bill.ts';
 import { POLICY } from './subscription-world.ts';
 import { DAY } from './world.ts';
 
-export type Bill = {
-  readonly number: number;
-  readonly amount: bigint;
-  /** The amount that comes back when it is made void. */
-  credit: bigint;
-  /** The order of the open ones. */
-  opened: number;
-  state: 'draft' | 'open' | 'waiting' | 'closed';
-  attempt: number;
-  isUnderWay: boolean;
-  /** The customer has replaced the card since. */
-  again: boolean;
-  retryAt: number | null;
-  failedAt: number | null;
-};
-
-export type Answer = {
-  readonly how: 'paid' | 'failed' | 'errored' | 'hard' | 'mandate_lost' | 'no_method';
-  readonly at: number;
-};
-
-type Beginning = { readonly since: number; readonly bill: Bill | null; readonly credit: bigint } & (
+type Beginning = {
+  readonly since: number;
+  readonly bill: Bill | null;
+  readonly credit: bigint;
+  isTold?: boolean;
+} & (
   | { readonly kind: 'resume' }
-  | { readonly kind: 'change'; readonly plan: Plan }
+  | { readonly kind: 'change'; readonly plan: Plan; readonly back: bigint }
 );
 
 type Span = readonly [number, number];
@@ -38,7 +24,9 @@ type Start = {
   readonly plan: Plan;
   readonly zone: string;
   readonly trialEnd: number | null;
+  /** What earlier subscriptions have left. */
   readonly credit: bigint;
+  readonly discount: Discount | null;
   /** The price of the signup; null where it is invoiced. */
   readonly paid: bigint | null;
 };
@@ -65,10 +53,13 @@ export class SubscriptionModel {
   cancelAt: number | null = null;
   resumesAt: number | null = null;
   endedAt: number | null = null;
-  /** What it leaves to the customer's other subscriptions. */
-  left = 0n;
+  /** What the customer's other subscriptions have left, and it leaves to them. */
+  left: bigint;
   waiting: Beginning | null = null;
-  credit: bigint;
+  credit = 0n;
+  discount: Discount | null;
+  /** Of what was given back of this period, what the last change of plan took off. */
+  accounted = 0n;
   overdue: OverdueState = 'clear';
   readonly #zone: string;
   #told = 0;
@@ -76,11 +67,12 @@ export class SubscriptionModel {
   /** The invoice of the current period, where it has one of its own. */
   #own: number | null = null;
 
-  constructor({ at, plan, zone, trialEnd, credit, paid }: Start) {
+  constructor({ at, plan, zone, trialEnd, credit, discount, paid }: Start) {
     this.now = at;
     this.plan = plan;
     this.#zone = zone;
-    this.credit = credit;
+    this.left = credit;
+    this.discount = discount;
     this.isTrial = trialEnd !== null;
     this.anchor = trialEnd ?? at;
     this.start = at;
@@ -88,7 +80,22 @@ export class SubscriptionModel {
     this.price = paid ?? (trialEnd === null ? amountOf(plan) : 0n);
     this.#tell('created', at);
     if (paid !== null) this.#tell(`payment.succeeded ${paid}`, at);
-    else if (trialEnd === null) this.#bill('create', amountOf(plan), at);
+    else if (trialEnd === null) this.#billPeriod('create', at);
+  }
+
+  /** What the discount takes off a whole period. */
+  #off(plan = this.plan): bigint {
+    const { percentOff, amountOff } = this.discount ?? { percentOff: null, amountOff: 0n };
+    const price = amountOf(plan);
+    // Tenths of a percent.
+    if (percentOff !== null) return (price * BigInt(Number(percentOff) * 10) + 500n) / 1000n;
+    const off = amountOff ?? 0n;
+    return off < price ? off : price;
+  }
+
+  #billPeriod(reason: 'create' | 'cycle', at: number): void {
+    this.#bill(reason, amountOf(this.plan), at, { off: this.#off() });
+    if (!this.isPaused) this.discount = null;
   }
 
   /** When period number `n` begins, by the calendar of the zone. */
@@ -151,9 +158,10 @@ export class SubscriptionModel {
     this.period = this.isTrial ? 0 : this.period + 1;
     this.start = this.boundary(this.period);
     this.end = this.boundary(this.period + 1);
-    this.price = this.isPaused ? 0n : amountOf(this.plan);
+    this.price = this.isPaused ? 0n : amountOf(this.plan) - this.#off();
+    this.accounted = 0n;
     this.#convert(at);
-    this.#bill('cycle', amountOf(this.plan), at);
+    this.#billPeriod('cycle', at);
   }
 
   #convert(at: number): void {
@@ -167,7 +175,8 @@ export class SubscriptionModel {
     this.period = 0;
     this.start = at;
     this.end = this.boundary(1);
-    this.price = this.isPaused ? 0n : amountOf(this.plan);
+    this.price = this.isPaused ? 0n : amountOf(this.plan) - this.#off();
+    this.accounted = 0n;
     this.#own = null;
     this.#convert(saidAt);
   }
@@ -184,6 +193,26 @@ export class SubscriptionModel {
     this.#over(this.now, 'immediate');
   }
 
+  /** A change that waits does not begin, and its bill is no debt. */
+  takeBack(): void {
+    const { waiting } = this;
+    if (waiting === null || waiting.bill === null) return;
+    const { bill } = waiting;
+    this.waiting = null;
+    this.credit += waiting.credit;
+    Object.assign(bill, { state: 'open', isForgone: true, credit: 0n });
+    bill.opened = this.#opened += 1;
+    this.orders.push(`let_go ${bill.number}.1 at ${this.now}`);
+    this.#tell('updated', this.now);
+  }
+
+  /** Its charge has no answer at once. */
+  wait(bill: Bill): void {
+    if (this.waiting === null || this.waiting.bill !== bill || this.waiting.isTold === true) return;
+    this.waiting.isTold = true;
+    this.#tell('updated', this.now);
+  }
+
   uncancel(): void {
     if (this.cancelAt === null) return;
     this.cancelAt = null;
@@ -197,7 +226,7 @@ export class SubscriptionModel {
     this.#tell('updated', this.now);
     if (!this.renews || this.end > this.now) return;
     this.#restart(this.now);
-    this.#bill('cycle', amountOf(this.plan), this.now);
+    this.#billPeriod('cycle', this.now);
   }
 
   resumeAt(at: number): void {
@@ -211,36 +240,39 @@ export class SubscriptionModel {
       return;
     }
     const span: Span = [at, this.boundary(1, at)];
-    const { bill, credit } = this.#bill('resume', amountOf(this.plan), at, span);
+    const { bill, credit } = this.#bill('resume', amountOf(this.plan), at, {
+      span,
+      off: this.#off(),
+    });
     this.#await({ kind: 'resume', since: at, bill, credit });
   }
 
   endTrial(): void {
     this.#restart(this.now);
-    this.#bill('cycle', amountOf(this.plan), this.now);
+    this.#billPeriod('cycle', this.now);
   }
 
-  change(plan: Plan): void {
+  /** `back`: what of the price of the whole period has gone back by now. */
+  change(plan: Plan, back: bigint): void {
     const { now, plan: from } = this;
     if (plan.priceId === from.priceId && plan.quantity === from.quantity) return;
-    const atOnce = { kind: 'change', since: now, plan, bill: null, credit: 0n } as const;
+    const atOnce = { kind: 'change', since: now, plan, back, bill: null, credit: 0n } as const;
     if (this.isTrial) return this.#begin(atOnce, now);
     const restarts = plan.interval !== from.interval || plan.intervalCount !== from.intervalCount;
     const rest = (price: bigint): bigint => share(price, this.end - now, this.end - this.start);
-    const cost = (restarts ? amountOf(plan) : rest(amountOf(plan))) - rest(this.price);
-    if (cost <= 0n) {
-      this.credit -= cost;
-      return this.#begin(atOnce, now);
-    }
+    const worth = rest(this.price) - rest(back) + rest(this.accounted);
+    const cost = (restarts ? amountOf(plan) : rest(amountOf(plan))) - (worth > 0n ? worth : 0n);
     const span: Span = [now, restarts ? this.boundary(1, now, plan) : this.end];
-    const { bill, credit } = this.#bill('update', cost, now, span);
-    return this.#await({ kind: 'change', since: now, plan, bill, credit });
+    const off = restarts ? this.#off(plan) : 0n;
+    const { bill, credit } = this.#bill('update', cost, now, { span, off });
+    return this.#await({ ...atOnce, bill, credit });
   }
 
   #await(what: Beginning): void {
     if (what.bill === null || what.bill.amount === 0n) return this.#begin(what, what.since);
     what.bill.state = 'waiting';
     this.waiting = what;
+    this.orders.push(`pending ${what.bill.number} at ${what.since}`);
   }
 
   #begin(what: Beginning, at: number): void {
@@ -249,14 +281,18 @@ export class SubscriptionModel {
       this.isPaused = false;
       if (what.since < this.end) this.orders.push(`void ${this.#draft()} at ${at}`);
       this.#restart(what.since, at);
+      this.discount = null;
       if (this.cancelAt !== null) this.cancelAt = this.end;
     } else {
       const { interval, intervalCount } = this.plan;
       const { plan } = what;
       this.plan = plan;
       const isSame = plan.interval === interval && plan.intervalCount === intervalCount;
-      if (!this.isTrial && !isSame) this.#restart(what.since, at);
-      this.price = this.isTrial ? 0n : amountOf(plan);
+      const isWhole = !this.isTrial && !isSame;
+      if (isWhole) this.#restart(what.since, at);
+      this.price = this.isTrial ? 0n : amountOf(plan) - (isWhole ? this.#off() : 0n);
+      if (isWhole) this.discount = null;
+      else this.accounted = this.isTrial ? 0n : what.back;
       if (this.cancelAt !== null) this.cancelAt = this.end;
     }
     this.#tell('updated', at);
@@ -272,7 +308,10 @@ export class SubscriptionModel {
   try(bill: Bill, at: number): void {
     if (bill.isUnderWay) return;
     if (bill.state === 'draft' && bill.number === this.#own) this.price = bill.amount;
-    if (bill.state !== 'open') Object.assign(bill, { opened: (this.#opened += 1), credit: 0n });
+    if (bill.state !== 'open') {
+      const isLeft = this.endedAt !== null;
+      Object.assign(bill, { opened: (this.#opened += 1), credit: 0n, isLeft });
+    }
     Object.assign(bill, {
       state: 'open',
       isUnderWay: true,
@@ -285,7 +324,9 @@ export class SubscriptionModel {
 
   /** `isNamed`: its pending charge is known never to begin. */
   close(bill: Bill, how: 'paid' | 'void', { isNamed }: { readonly isNamed: boolean }): void {
-    if (bill.isUnderWay && !isNamed) return;
+    const isAwaited = bill.isUnderWay && !isNamed;
+    bill.isVoid ||= isAwaited && how === 'void' && bill.state === 'open';
+    if (isAwaited) return;
     bill.isUnderWay &&= bill.state !== 'open';
     this.#unblocking(() => this.#close(bill, how));
   }
@@ -297,7 +338,7 @@ export class SubscriptionModel {
     if (before !== 'blocked' || this.endedAt !== null || this.waiting !== null) return;
     if (!this.renews || this.end > this.now) return;
     this.#restart(this.now);
-    this.#bill('cycle', amountOf(this.plan), this.now);
+    this.#billPeriod('cycle', this.now);
   }
 
   #close(bill: Bill, how: 'paid' | 'void'): void {
@@ -313,7 +354,23 @@ export class SubscriptionModel {
     else this.#answer(bill, answer);
   }
 
-  #answer(bill: Bill, { how, at }: Answer): void {
+  #forgo(bill: Bill, { how, at }: Answer): void {
+    Object.assign(bill, { isUnderWay: false, state: 'closed' });
+    if (how === 'paid') {
+      this.#tell(`payment.succeeded ${bill.amount}`, at);
+      this.orders.push(`give_back ${bill.number}.1 at ${at}`);
+      return;
+    }
+    const type = how === 'errored' ? 'errored' : 'failed';
+    if (how !== 'no_method') this.#tell(`payment.${type} ${bill.amount}`, at);
+    this.orders.push(`void ${bill.number} at ${at}`);
+    const isLost = how === 'mandate_lost' && this.endedAt === null && this.waiting === null;
+    if (isLost) this.#over(at, 'mandate_lost');
+  }
+
+  #answer(bill: Bill, answer: Answer): void {
+    if (bill.isForgone === true) return this.#forgo(bill, answer);
+    const { how, at } = answer;
     const { state } = bill;
     bill.isUnderWay = false;
     if (how === 'paid') {
@@ -321,11 +378,13 @@ export class SubscriptionModel {
       this.#tell(`payment.succeeded ${bill.amount}`, at);
       if (state === 'waiting' && this.waiting !== null) this.#begin(this.waiting, at);
     } else {
-      const isChased = state === 'open' && this.endedAt === null;
+      const isVoid = state === 'open' && bill.isVoid === true;
+      const isChased = state === 'open' && this.endedAt === null && !isVoid;
       if (isChased) this.#chase(bill, how, at);
       const type = how === 'errored' ? 'errored' : 'failed';
       if (how !== 'no_method') this.#tell(`payment.${type} ${bill.amount}`, at);
-      if (!isChased) this.#giveUp(bill, at);
+      if (isVoid) this.#close(bill, 'void');
+      else if (!isChased) this.#giveUp(bill, at);
       if (how === 'mandate_lost' && this.endedAt === null && this.waiting === null) {
         this.#over(at, 'mandate_lost');
       }
@@ -348,12 +407,18 @@ export class SubscriptionModel {
   }
 
   #giveUp(bill: Bill, at: number): void {
+    if (bill.isLeft) {
+      bill.state = 'draft';
+      return;
+    }
+    const isTold = bill.state === 'waiting' && this.waiting?.isTold === true;
     if (bill.state === 'waiting') {
       this.credit += this.waiting?.credit ?? 0n;
       this.waiting = null;
     } else this.#giveBack(bill.credit);
     bill.state = 'closed';
     this.orders.push(`void ${bill.number} at ${at}`);
+    if (isTold) this.#tell('updated', at);
   }
 
   #giveBack(credit: bigint): void {
@@ -363,7 +428,7 @@ export class SubscriptionModel {
 
   #over(at: number, reason: string): void {
     for (const bill of this.open.filter(({ isUnderWay }) => !isUnderWay)) this.#giveUp(bill, at);
-    this.left = this.isTrial ? 0n : this.credit;
+    this.left += this.credit;
     this.credit = 0n;
     this.endedAt = at;
     this.cancelAt = at;
@@ -389,23 +454,35 @@ export class SubscriptionModel {
     this.overdue = next;
   }
 
-  #bill(reason: string, price: bigint, at: number, [start, end]: Span = [this.start, this.end]) {
+  #bill(
+    reason: string,
+    price: bigint,
+    at: number,
+    { span, off: discount }: { readonly span?: Span; readonly off: bigint },
+  ) {
+    const [start, end] = span ?? [this.start, this.end];
     const isDraft = this.isPaused && reason === 'cycle';
-    const credit = isDraft ? 0n : this.credit < price ? this.credit : price;
-    this.credit -= credit;
-    const amount = price - credit;
+    const off = isDraft ? 0n : discount;
+    const total = price - off;
+    // Its own, then what others have left. Below nothing, the rest is kept.
+    const own = this.credit < total ? this.credit : total;
+    const others = total < 0n || this.left < total - own ? this.left : total - own;
+    const credit = isDraft ? 0n : total < 0n ? total : own + others;
+    if (!isDraft) this.credit -= total < 0n ? total : own;
+    if (!isDraft && total >= 0n) this.left -= others;
+    const amount = total - credit;
     const number = this.bills.length;
     const isUnderWay = !isDraft && amount > 0n;
     const state = isDraft ? 'draft' : isUnderWay ? 'open' : 'closed';
     const attempt = isUnderWay ? 1 : 0;
     const opened = (this.#opened += 1);
-    const since = { again: false, retryAt: null, failedAt: null };
+    const since = { again: false, retryAt: null, failedAt: null, isLeft: false };
     const bill: Bill = { number, amount, credit, opened, state, attempt, isUnderWay, ...since };
     this.bills.push(bill);
     if (reason === 'create' || reason === 'cycle') this.#own = number;
     const charge = isUnderWay ? `${number}.1 ${amount}` : isDraft ? 'draft' : 'nothing';
     this.orders.push(
-      `bill ${number} ${reason} ${start} ${end} ${price} -${credit} ${charge} at ${at}`,
+      `bill ${number} ${reason} ${start} ${end} ${price} -${off} -${credit} ${charge} at ${at}`,
     );
     return { bill, credit };
   }

@@ -35,6 +35,7 @@ const COMMANDS = {
   pause: pause(),
   resume: { kind: 'resume' },
   change: change(),
+  unschedule: { kind: 'unschedule' },
   'end trial': { kind: 'end_trial' },
 } as const satisfies Record<string, Command>;
 
@@ -42,21 +43,21 @@ const COMMANDS = {
  * The events for the merchant; `-` is no event, `pay` a charge that comes first, `no` a refusal.
  */
 // prettier-ignore
-const TABLE: [keyof typeof SITUATIONS, string, string, string, string, string, string, string][] = [
-  // situation                 cancel              cancel now                      uncancel   pause      resume     change     end trial
-  ['trial',                    'canceled',         'canceled trial_ended expired', '-',       'updated', '-',       'updated', 'trial_ended'],
-  ['active',                   'canceled',         'canceled expired',             '-',       'updated', '-',       'pay',     'no'],
-  ['charge under way',         'canceled',         'canceled expired',             '-',       'updated', '-',       'no',      'no'],
-  ['scheduled cancel',         '-',                'canceled expired',             'updated', 'updated', '-',       'pay',     'no'],
-  ['paused',                   'canceled',         'canceled expired',             '-',       '-',       'updated', 'no',      'no'],
-  ['paused, invoices',         'canceled',         'canceled expired',             '-',       'updated', 'updated', 'no',      'no'],
-  ['paused past its end',      'canceled expired', 'canceled expired',             '-',       '-',       'pay',     'no',      'no'],
-  ['overdue warning',          'canceled',         'canceled expired',             '-',       'updated', '-',       'no',      'no'],
-  ['overdue blocked',          'canceled',         'canceled expired',             '-',       'updated', '-',       'no',      'no'],
-  ['waiting to change',        'no',               'no',                           '-',       'no',      '-',       'no',      'no'],
-  ['waiting to resume',        'no',               'no',                           '-',       'no',      '-',       'no',      'no'],
-  ['ended',                    'unknown',          'unknown',                      'unknown', 'unknown', 'unknown', 'unknown', 'unknown'],
-  ['ended, charge under way',  'unknown',          'unknown',                      'unknown', 'unknown', 'unknown', 'unknown', 'unknown'],
+const TABLE: [keyof typeof SITUATIONS, string, string, string, string, string, string, string, string][] = [
+  // situation                 cancel                      cancel now                      uncancel   pause      resume     change     unschedule end trial
+  ['trial',                    'canceled',                 'canceled trial_ended expired', '-',       'updated', '-',       'updated', 'no',      'trial_ended'],
+  ['active',                   'canceled',                 'canceled expired',             '-',       'updated', '-',       'pay',     'no',      'no'],
+  ['charge under way',         'canceled',                 'canceled expired',             '-',       'updated', '-',       'no',      'no',      'no'],
+  ['scheduled cancel',         '-',                        'canceled expired',             'updated', 'updated', '-',       'pay',     'no',      'no'],
+  ['paused',                   'canceled',                 'canceled expired',             '-',       '-',       'updated', 'no',      'no',      'no'],
+  ['paused, invoices',         'canceled',                 'canceled expired',             '-',       'updated', 'updated', 'no',      'no',      'no'],
+  ['paused past its end',      'canceled expired',         'canceled expired',             '-',       '-',       'pay',     'no',      'no',      'no'],
+  ['overdue warning',          'canceled',                 'canceled expired',             '-',       'updated', '-',       'no',      'no',      'no'],
+  ['overdue blocked',          'canceled',                 'canceled expired',             '-',       'updated', '-',       'no',      'no',      'no'],
+  ['waiting to change',        'updated canceled',         'updated canceled expired',     '-',       'no',      '-',       'no',      'updated', 'no'],
+  ['waiting to resume',        'updated canceled expired', 'updated canceled expired',     '-',       'no',      '-',       'no',      'updated', 'no'],
+  ['ended',                    'unknown',                  'unknown',                      'unknown', 'unknown', 'unknown', 'unknown', 'unknown', 'unknown'],
+  ['ended, charge under way',  'unknown',                  'unknown',                      'unknown', 'unknown', 'unknown', 'unknown', 'unknown', 'unknown'],
 ];
 
 describe.each(TABLE)('a subscription that is %s', (situation, ...cells) => {
@@ -293,6 +294,7 @@ describe('a pause with a resume', () => {
           periodEnd: Date.UTC(2026, 3, 1, 12),
         },
       },
+      { kind: 'pending' },
     ]);
     expect(world.state).toMatchObject({ status: 'paused', periodEnd: END });
     world.wait(60 * DAY);
@@ -307,7 +309,7 @@ describe('a pause with a resume', () => {
 
   test('that is refused stays paused, and its invoice is void', () => {
     const world = waitingToResume();
-    const [bill] = world.followups.slice(-1);
+    const [bill] = world.followups.slice(-2);
     const { events, followups } = world.failed();
     expect(told(events)).toEqual(['payment.failed']);
     const invoiceId = bill?.kind === 'bill' ? bill.invoice.id : '';
@@ -328,7 +330,7 @@ describe('a pause with a resume', () => {
     expect(world.state.open).toEqual([]);
     const [invoiceId = ''] = bills.flatMap((one) => (one.kind === 'bill' ? [one.invoice.id] : []));
     // The merchant has finalised one.
-    const { followups } = world.do({ kind: 'collect', invoiceId, amount: 3000n });
+    const { followups } = world.collect({ invoiceId, amount: 3000n });
     expect(chargesOf(followups)).toMatchObject([{ invoiceId, amount: 3000n, attempt: 1 }]);
   });
 
@@ -359,6 +361,7 @@ describe('a plan change', () => {
     expect(events).toEqual([]);
     expect(followups).toMatchObject([
       { invoice: { reason: 'subscription_update', periodStart: AT, periodEnd: END } },
+      { kind: 'pending' },
     ]);
     expect(world.state.plan).toEqual(MONTHLY);
     expect(told(world.paid().events)).toEqual(['payment.succeeded', 'updated']);
@@ -393,17 +396,30 @@ describe('a plan change', () => {
     });
     const { sequence: _s, eventAt: _e, ...before } = world.state;
     world.do(change());
-    expect(world.state.credit).toBe(0n);
+    expect(world.billing.account.credit).toEqual({});
     world.failed();
     const { sequence: _t, eventAt: _f, ...now } = world.state;
-    expect(now).toEqual(before);
+    expect(now).toEqual({ ...before, credit: 700n });
   });
 
   test('to a cheaper plan leaves a credit, which the next invoice takes', () => {
     const world = active();
     const { events, followups } = world.do(change(CHEAPER));
     expect(told(events)).toEqual(['updated']);
-    expect(followups).toEqual([]);
+    // Its invoice says so, and nothing is charged.
+    expect(followups).toMatchObject([
+      {
+        invoice: {
+          reason: 'subscription_update',
+          lines: [
+            { type: 'proration', unitAmount: -2996n },
+            { type: 'proration', unitAmount: 999n },
+            { type: 'credit', unitAmount: 1997n },
+          ],
+        },
+        payment: null,
+      },
+    ]);
     const { credit } = world.state;
     expect(credit).toBe(1997n);
     world.goTo(END);

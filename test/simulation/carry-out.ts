@@ -34,7 +34,8 @@ type Followup = ReturnType<Database['owed']['values']>[number]['followup'];
 function execute(db: Database, customerId: string, followup: Followup): void {
   const { id, subscriptionId } = followup;
   db.owed.delete(id);
-  if (followup.kind === 'void') {
+  // What is given back whole counts no more than what is void.
+  if (followup.kind === 'void' || followup.kind === 'give_back') {
     const row = db.invoices.get(followup.invoiceId);
     if (row !== undefined) db.invoices.set(followup.invoiceId, { ...row, isVoid: true });
   }

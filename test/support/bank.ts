@@ -63,3 +63,17 @@ export async function withdrawMandate({ sql, stripe }: Side, customerId: string)
   const sandbox = openSandbox({ sql, timers, settleMs: 0, origin, challengeUrl: (key) => key });
   await sandbox(clock).forget(saved);
 }
+
+/** The bank of the sandbox decides about a debit now. Whether it was still open. */
+export async function decideDebit(
+  { sql }: Side,
+  paymentId: string,
+  how: 'capture' | 'fail',
+): Promise<boolean> {
+  const next = how === 'fail' ? 'declined' : 'succeeded';
+  const { count } = await sql`
+    update sandbox_charges set next_at = now() - interval '1 s', next_status = ${next},
+      failure_code = 'card_declined', failure_message = 'no'
+    where key = ${paymentId} and status = 'pending' and next_at > now()`;
+  return count > 0;
+}

@@ -12,6 +12,7 @@ import {
   resumePage,
   type Subject,
   uncancelPage,
+  unschedulePage,
 } from '../../pages/dashboard/subscription-forms.ts';
 import { Html } from '../../pages/html.ts';
 import type { DashboardPage, Visit } from './page.ts';
@@ -61,6 +62,15 @@ const ACTION_PAGES: readonly ActionPage[] = [
     previewed: null,
     show: ({ place }, subject) => uncancelPage(place, subject),
     run: (visit, _typed, id) => visit.api.subscriptions.uncancel(id, once(visit)),
+  },
+  {
+    action: 'unschedule',
+    path: 'unschedule',
+    title: 'Take a change back',
+    operation: 'unscheduleSubscription',
+    previewed: null,
+    show: ({ place }, subject) => unschedulePage(place, subject),
+    run: (visit, _typed, id) => visit.api.subscriptions.unschedule(id, once(visit)),
   },
   {
     action: 'pause',

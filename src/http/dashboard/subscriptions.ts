@@ -61,23 +61,19 @@ async function showSubscription({ api, place, params: { id = '' } }: Visit) {
 
 /** A subscription, what it owes, and what may be done with it now. */
 export async function standingOf(api: Tollhouse, id: string) {
-  const underWay = (status: 'processing' | 'requires_action') =>
-    api.payments.list({ subscriptionId: id, status, limit: 1 });
-  const [subscription, open, processing, acting] = await Promise.all([
+  const [subscription, open] = await Promise.all([
     api.subscriptions.retrieve(id),
     api.invoices.list({ subscriptionId: id, status: 'open', limit: OF_ONE }),
-    underWay('processing'),
-    underWay('requires_action'),
   ]);
-  const [waiting = null] = [...processing.data, ...acting.data];
   const { trialEnd, currentPeriodEnd, cancellationEffectiveAt } = subscription;
   const legal = legalActions({
     status: subscription.status,
     // A trial is the period before the first one.
     periodIndex: trialEnd !== null && trialEnd === currentPeriodEnd ? -1 : 0,
     cancelAt: cancellationEffectiveAt === null ? null : Date.parse(cancellationEffectiveAt),
-    open: open.data,
-    waiting,
+    // That of a change that was taken back too, until its bank has decided.
+    open: open.data.map(() => ({})),
+    waiting: subscription.pendingChange,
   });
   const actions = legal.filter((action) => CHANGES[action](subscription));
   return { subscription, open: open.data, actions };
@@ -90,6 +86,7 @@ const CHANGES: Readonly<Record<Action, (subscription: Subscription) => boolean>>
   pause: () => true,
   resume: ({ status }) => status === 'paused',
   change: () => true,
+  unschedule: () => true,
   end_trial: () => true,
 };
 

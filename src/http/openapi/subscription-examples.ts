@@ -34,6 +34,7 @@ export const SUBSCRIPTION = {
   paused_at: null,
   resumes_at: null,
   keep_invoices: false,
+  pending_change: null,
   metadata: { plan: 'pro' },
   created_at: periodStart,
 } satisfies Static<typeof Subscription>;

@@ -1,11 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock, Timers } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { brandOf } from '../../pages/brand.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import { portalPage } from '../../pages/portal/page.ts';
-import { NOTICES, type Notice } from '../../pages/portal/view.ts';
 import type { Processors } from '../../processors/processor.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findInvoice, type InvoiceRecord } from '../../records/invoices.ts';
@@ -15,8 +14,9 @@ import type { PortalPrincipal } from '../edge/auth.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuse } from '../edge/errors.ts';
 import type { UsageCsv } from '../usage-csv.ts';
+import { SHEET_QUERY, sheetOf } from '../invoice-sheet.ts';
 import { sendPage } from '../page.ts';
-import { act, nothingHere, preview } from '../portal/actions.ts';
+import { act, noticeOf, nothingHere, preview } from '../portal/actions.ts';
 import { readMethodForm, replaceMethod } from '../portal/method.ts';
 import { switchTopUp } from '../portal/topups.ts';
 import { frameOf, isShown, type PortalRecords, portalView } from '../portal/view.ts';
@@ -35,11 +35,14 @@ import {
 import { urlOf } from '../edge/url.ts';
 import { AutoTopup } from '../wire/auto-topups.ts';
 import { Subscription } from '../wire/subscriptions.ts';
+import { READ_AUTO_TOPUP } from './auto-topups.ts';
+import { READ_SUBSCRIPTION } from './subscriptions.ts';
 
 export type PortalRoutesDeps = PortalRecords & {
   readonly edge: Edge;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly timers: Timers;
   readonly settings: Settings;
   readonly subscriptions: Subscriptions;
   readonly processors: Processors;
@@ -57,6 +60,7 @@ const READ = {
   summary: 'The page of a customer',
   description:
     'For a browser: subscriptions, usage, payment method, invoices, and what may be done. A token that opens nothing is a 401 page.',
+  audit: 'nothing',
   answers: { 200: Type.String() },
 } as const;
 
@@ -64,6 +68,7 @@ const PREVIEW = {
   ...page,
   summary: 'What this would do to a subscription, and when',
   description: 'For the browser of a customer, named by `?subscription_id=`. Its form does it.',
+  audit: 'nothing',
   answers: { 200: Type.String(), 303: null, 404: Type.String() },
 } as const;
 
@@ -81,8 +86,10 @@ const CANCEL = {
   summary: 'Cancel a subscription',
   description:
     'At the end of its period, or at once. As JSON, or as the form of the page, which leads back to it.',
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalCancel,
   form: PortalCancel,
+  refusals: ['not_found'],
 } as const;
 
 const UNCANCEL = {
@@ -90,6 +97,18 @@ const UNCANCEL = {
   operationId: 'uncancelInPortal',
   summary: 'Undo a scheduled cancellation',
   description: 'Where none is scheduled nothing changes.',
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
+  body: PortalUncancel,
+  form: PortalUncancel,
+} as const;
+
+const UNSCHEDULE = {
+  ...ACT,
+  operationId: 'unscheduleInPortal',
+  summary: 'Take back a change that waits',
+  description:
+    'It waits for its payment, and does not begin; what is paid of it all the same is refunded in full.',
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalUncancel,
   form: PortalUncancel,
 } as const;
@@ -99,6 +118,7 @@ const PAUSE = {
   operationId: 'pauseInPortal',
   summary: 'Pause a subscription',
   description: 'At once, until it is resumed or `resumes_at`, at most a year from now.',
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalPause,
   form: PauseForm,
 } as const;
@@ -110,28 +130,33 @@ const RESUME = {
   description:
     'Inside the period that was paid nothing is charged; after it a new period begins with its payment. Where it is active nothing ' +
     'changes.',
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalResume,
   form: PortalResume,
   refusals: ['not_found', 'invalid_state', 'payment_failed'],
 } as const;
 
-const METHOD = {
-  ...page,
-  operationId: 'showPaymentMethodForm',
-  summary: 'The form that replaces the payment method',
-  description:
-    'A bank that wanted to be asked leads back here, and so does the page of a processor. 404 where nothing can be replaced.',
-  answers: { 200: Type.String(), 303: null, 402: Type.String(), 404: Type.String() },
-} as const;
-
 const REPLACE = {
   ...page,
   operationId: 'replacePaymentMethod',
+  page: 'payment_method',
   summary: 'Replace the payment method',
   description:
     'What the form of the page sends. Leads to the page of the processor where it has one, and back. What is overdue is tried again at once.',
+  audit: { object: 'customer' },
   form: MethodForm,
   answers: { 303: null, 400: Type.String(), 402: Type.String(), 404: Type.String() },
+} as const;
+
+const METHOD = {
+  ...page,
+  operationId: 'showPaymentMethodForm',
+  page: 'payment_method',
+  summary: 'The form that replaces the payment method',
+  description:
+    'A bank that wanted to be asked leads back here, and so does the page of a processor. 404 where nothing can be replaced.',
+  audit: { object: 'customer', as: REPLACE.operationId },
+  answers: { 200: Type.String(), 303: null, 402: Type.String(), 404: Type.String() },
 } as const;
 
 const SWITCH = {
@@ -140,6 +165,7 @@ const SWITCH = {
   summary: 'Turn an automatic top-up on or off',
   description:
     'A charge under way is not called back. As JSON, or as the form of the page, which leads back to it.',
+  audit: { object: 'auto_topup', before: READ_AUTO_TOPUP },
   params: { ...params, feature_key: 'The slug of the meter.' },
   body: PortalTopupSwitch,
   form: TopupSwitchForm,
@@ -151,7 +177,9 @@ const PRINT = {
   ...page,
   operationId: 'printInvoiceInPortal',
   summary: 'An invoice of the customer, to print',
+  audit: 'nothing',
   params: { ...params, id: 'The id of the invoice.' },
+  query: Type.Object(SHEET_QUERY),
   answers: { 200: Type.String(), 404: Type.String() },
 } as const;
 
@@ -160,6 +188,7 @@ const USAGE = {
   at,
   operationId: 'downloadUsageInPortal',
   summary: 'The usage behind an invoice of the customer',
+  audit: 'nothing',
   description:
     'CSV, as the merchant gets it. One download at a time, and 4 of all customers of the merchant on a node (429).',
   params: { ...params, id: 'The id of the invoice.' },
@@ -178,6 +207,8 @@ export function portalRoutes(deps: PortalRoutesDeps) {
     .post('/portal/:token/cancel', ...cancel(deps))
     .get('/portal/:token/uncancel', ...previewOf('uncancel', 'previewUncancel'))
     .post('/portal/:token/uncancel', ...uncancel(deps))
+    .get('/portal/:token/unschedule', ...previewOf('unschedule', 'previewUnschedule'))
+    .post('/portal/:token/unschedule', ...unschedule(deps))
     .get('/portal/:token/pause', ...previewOf('pause', 'previewPause'))
     .post('/portal/:token/pause', ...pause(deps))
     .get('/portal/:token/resume', ...previewOf('resume', 'previewResume'))
@@ -204,15 +235,10 @@ function readPortal(deps: PortalRoutesDeps): Route {
       notice: noticeOf(request),
       canReplaceMethod: processors.taking(principal) !== null,
       now: orgClock.now(principal),
+      query: urlOf(request).searchParams,
     });
     return sendPage(portalPage(view));
   });
-}
-
-/** The notice of the action before. Other parameters of the address are ignored. */
-function noticeOf(request: Request): Notice | null {
-  const done = urlOf(request).searchParams.get('done');
-  return NOTICES.find((notice) => notice === done) ?? null;
 }
 
 function cancel(deps: PortalRoutesDeps): Route {
@@ -226,6 +252,12 @@ function cancel(deps: PortalRoutesDeps): Route {
 function uncancel(deps: PortalRoutesDeps): Route {
   return deps.edge.portal(UNCANCEL, (call) =>
     act(deps, call, { action: 'uncancel', wanted: () => ({ kind: 'uncancel' }) }),
+  );
+}
+
+function unschedule(deps: PortalRoutesDeps): Route {
+  return deps.edge.portal(UNSCHEDULE, (call) =>
+    act(deps, call, { action: 'unschedule', wanted: () => ({ kind: 'unschedule' }) }),
   );
 }
 
@@ -258,12 +290,13 @@ function switchRoute(deps: PortalRoutesDeps): Route {
   });
 }
 
-function printInvoice({ edge, sql, settings }: PortalRoutesDeps): Route {
-  return edge.portal(PRINT, async ({ principal, params: { id } }) => {
+function printInvoice({ edge, sql, timers, settings }: PortalRoutesDeps): Route {
+  return edge.portal(PRINT, async ({ principal, params: { id }, query }) => {
     const invoice = await ownInvoice(sql, principal, id);
-    if (invoice === null) return nothingHere();
+    const sheet = invoice === null ? null : await sheetOf({ sql, timers }, invoice, query);
+    if (invoice === null || sheet === null) return nothingHere();
     const brand = brandOf(await brandingOf(sql, principal), settings.appUrl);
-    return sendPage(invoicePage(invoice, { brand, usageHref: `${invoice.id}/usage.csv` }));
+    return sendPage(invoicePage(sheet, { brand, usageHref: `${invoice.id}/usage.csv` }));
   });
 }
 

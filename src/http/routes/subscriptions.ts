@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
-import type { OrgClock } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
@@ -48,6 +48,7 @@ import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
 export type SubscriptionRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly ids: Ids;
   readonly ledger: Ledger;
   readonly lists: FairSql;
   readonly orgClock: OrgClock;
@@ -67,6 +68,9 @@ const CREATE = {
     'What the customer has left to pay with is charged. Without it, or where it is declined, the first invoice stays open and dunning ' +
     'runs; what the product gives is there at once. A trial is charged when it ends.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription' },
   body: SubscriptionCreate,
   idempotent: true,
   answers: { 201: Subscription },
@@ -77,6 +81,9 @@ const LIST = {
   operationId: 'listSubscriptions',
   summary: 'List subscriptions, newest first',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: Body({
     ...PAGE,
     customer_id: Type.Optional(Uuid),
@@ -87,10 +94,13 @@ const LIST = {
   answers: { 200: ListOf(Subscription) },
 } as const;
 
-const READ = {
+export const READ_SUBSCRIPTION = {
   operationId: 'getSubscription',
   summary: 'Get a subscription',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   answers: { 200: Subscription },
   refusals: ['not_found'],
@@ -105,6 +115,9 @@ const UPCOMING = {
     'Where it is still paused then: its draft, or no lines where it makes none; blocked, no lines. After the end: `invalid_state`.',
   ].join('\n\n'),
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   answers: { 200: UpcomingInvoice },
   refusals: ['not_found', 'invalid_state'],
@@ -127,6 +140,9 @@ const CHANGE = {
     'At once, by the millisecond. What is left of the old plan comes back and what is left of the period is charged for the new one: a ' +
     'dearer plan begins with its payment and not without (402), a cheaper one leaves a credit for the next invoices. Another ' +
     'interval begins a new period.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: SubscriptionChange,
   refusals: CHARGING,
 } as const;
@@ -136,10 +152,14 @@ const CANCEL = {
   operationId: 'cancelSubscription',
   summary: 'Cancel a subscription',
   description:
-    'At the end of its period unless it says `immediate`, which may follow the other. Again is the same.',
+    'At the end of its period unless it says `immediate`, which may follow the other. Again is the same. A change that waits for its ' +
+    'payment (`pending_change`) is taken back: what is paid of it all the same is refunded in full.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: SubscriptionCancel,
   bodyOptional: true,
-  refusals: REFUSALS,
+  refusals: ['not_found'],
 } as const;
 
 const UNCANCEL = {
@@ -147,6 +167,22 @@ const UNCANCEL = {
   operationId: 'uncancelSubscription',
   summary: 'Take back a scheduled cancellation',
   description: 'Where there is none, nothing changes.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
+  refusals: REFUSALS,
+} as const;
+
+const UNSCHEDULE = {
+  ...ACTION,
+  operationId: 'unscheduleSubscription',
+  summary: 'Take back a change that waits',
+  description:
+    'Of `pending_change`, which waits for its payment. It does not begin, and what is paid of it all the same is refunded in full: the ' +
+    'invoice stays open until the bank has decided, unless the processor lets go of the charge at once. Where none waits: `invalid_state`. Events are `subscription.updated` with `changes: ["pendingChange"]` when a change begins to wait and when it does not any more.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   refusals: REFUSALS,
 } as const;
 
@@ -157,6 +193,9 @@ const PAUSE = {
   description:
     'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them. ' +
     'What is overdue goes on being collected, to its expiry.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: SubscriptionPause,
   bodyOptional: true,
   refusals: REFUSALS,
@@ -169,6 +208,9 @@ const RESUME = {
   description:
     'Inside the paid period it goes on. After it a new period begins with its payment: declined, it stays paused (402). Blocked past its ' +
     'period it is charged nothing: the next one begins when what is owed is paid.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   refusals: CHARGING,
 } as const;
 
@@ -177,6 +219,9 @@ const END_TRIAL = {
   operationId: 'endTrial',
   summary: 'End a trial now',
   description: 'The first paid period begins, and is charged.',
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   refusals: REFUSALS,
 } as const;
 
@@ -189,6 +234,7 @@ export function subscriptionRoutes(deps: SubscriptionRoutesDeps) {
     .post('/subscriptions/:id/change', ...changeOne(deps))
     .post('/subscriptions/:id/cancel', ...cancelOne(deps))
     .post('/subscriptions/:id/uncancel', ...uncancelOne(deps))
+    .post('/subscriptions/:id/unschedule', ...unscheduleOne(deps))
     .post('/subscriptions/:id/pause', ...pauseOne(deps))
     .post('/subscriptions/:id/resume', ...resumeOne(deps))
     .post('/subscriptions/:id/end-trial', ...endTrialOfOne(deps));
@@ -247,6 +293,8 @@ function createAnswer(
       return refusedField('product_id', NOT_FOR_SALE);
     case 'quantity_too_large':
       return refusedField('quantity', QUANTITY_TOO_LARGE);
+    case 'amount_refused':
+      return refusedField('price_id', reply.message);
     default:
       return unreachable(reply);
   }
@@ -271,7 +319,7 @@ function readAll({ edge, lists }: SubscriptionRoutesDeps): Route {
 }
 
 function readOne({ edge, sql }: SubscriptionRoutesDeps): Route {
-  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+  return edge.organisation(READ_SUBSCRIPTION, async ({ principal, params: { id } }) => {
     const record = await findSubscription(sql, principal, id);
     return record === null
       ? refuse('not_found', NOT_FOUND)
@@ -302,6 +350,10 @@ function uncancelOne(deps: SubscriptionRoutesDeps): Route {
   return deps.edge.organisation(UNCANCEL, (call) => actOnce(deps, call, { kind: 'uncancel' }));
 }
 
+function unscheduleOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(UNSCHEDULE, (call) => actOnce(deps, call, { kind: 'unschedule' }));
+}
+
 function pauseOne(deps: SubscriptionRoutesDeps): Route {
   return deps.edge.organisation(PAUSE, (call) => {
     const pause = toPause(call.body);
@@ -317,6 +369,9 @@ function endTrialOfOne(deps: SubscriptionRoutesDeps): Route {
   return deps.edge.organisation(END_TRIAL, (call) => actOnce(deps, call, { kind: 'end_trial' }));
 }
 
+/** Once done, these are refused, or would be done once more. The others may be repeated. */
+const ONCE = new Set<SubscriptionAction['kind']>(['change', 'resume', 'unschedule', 'end_trial']);
+
 type ActionCall = {
   readonly principal: OrganisationPrincipal;
   readonly params: { readonly id: string };
@@ -324,15 +379,18 @@ type ActionCall = {
 };
 
 function actOnce(
-  { sql, orgClock, keyLocks, subscriptions }: SubscriptionRoutesDeps,
+  { sql, ids, orgClock, keyLocks, subscriptions }: SubscriptionRoutesDeps,
   { principal, params: { id: given }, idempotencyKey: key }: ActionCall,
   act: SubscriptionAction,
 ): Promise<Response> {
   const id = given.toLowerCase();
-  const operation = `POST /subscriptions/:id/${act.kind}`;
+  const operation = `POST /subscriptions/{id}/${act.kind}`;
   const now = orgClock.now(principal);
-  const attempt = { sql, keyLocks, principal, operation, key, body: { id, act }, now };
-  return onceRepeatable(attempt, async () =>
-    actAnswer(await subscriptions.act({ scope: tenantOf(principal), id }, act), act.kind),
-  );
+  const target = { scope: tenantOf(principal), id };
+  const begin = ONCE.has(act.kind) ? { begin: () => ids.next() } : {};
+  const attempt = { sql, keyLocks, principal, operation, key, body: { id, act }, now, ...begin };
+  return onceRepeatable(attempt, async (begun) => {
+    const keyed = begun === null ? null : { requestId: begun.text, isAgain: begun.isAgain };
+    return actAnswer(await subscriptions.act(target, act, keyed), act.kind);
+  });
 }

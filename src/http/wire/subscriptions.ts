@@ -87,6 +87,21 @@ export const SubscriptionPause = Body(
 
 export const OverdueState = oneOf(['clear', 'warning', 'blocked']);
 
+export const PendingChange = Type.Object(
+  {
+    price_id: Uuid,
+    quantity: Type.Integer(),
+    invoice_id: Uuid,
+    payment_id: Uuid,
+    since: Timestamp,
+  },
+  {
+    description:
+      'A change, or a resume, that waits for its payment: a bank debit takes days. It begins when that is paid, and not without. ' +
+      'Until then nothing changes; a cancellation, or `unschedule`, takes it back.',
+  },
+);
+
 export const Subscription = Type.Object({
   id: Uuid,
   bundle_id: Uuid,
@@ -121,6 +136,7 @@ export const Subscription = Type.Object({
   paused_at: Nullable(Timestamp),
   resumes_at: Nullable(Timestamp),
   keep_invoices: Type.Boolean(),
+  pending_change: Nullable(PendingChange),
   metadata: Metadata,
   created_at: Timestamp,
 });
@@ -160,6 +176,22 @@ function retryOf(subscription: SubscriptionRecord['subscription']): number | nul
   return isOver ? null : at;
 }
 
+function pendingOf({
+  plan,
+  waiting,
+}: SubscriptionRecord['subscription']): Static<typeof PendingChange> | null {
+  if (waiting === null) return null;
+  const { priceId, quantity } = waiting.kind === 'change' ? waiting.plan : plan;
+  const { invoiceId, paymentId, since } = waiting;
+  return {
+    price_id: priceId,
+    quantity,
+    invoice_id: invoiceId,
+    payment_id: paymentId,
+    since: iso(since),
+  };
+}
+
 export function fromSubscription(record: SubscriptionRecord): Static<typeof Subscription> {
   const { subscription, customerId, externalCustomerId, customerEmail } = record;
   const { plan, status, cancelAt } = subscription;
@@ -189,6 +221,7 @@ export function fromSubscription(record: SubscriptionRecord): Static<typeof Subs
     paused_at: iso(subscription.pausedAt),
     resumes_at: iso(subscription.resumesAt),
     keep_invoices: subscription.keepInvoices,
+    pending_change: pendingOf(subscription),
     metadata: subscription.signup.metadata,
     created_at: iso(subscription.createdAt),
   };

@@ -91,6 +91,19 @@ export function uncancelPage(place: Place, { subscription, price }: Subject): Ht
   });
 }
 
+export function unschedulePage(place: Place, { subscription }: Subject): Html {
+  const { pendingChange } = subscription;
+  return confirmPage(place, {
+    title: 'Take the change back',
+    text: html`<p>
+      It has waited for its payment since ${instant(place, pendingChange?.since ?? null)}, and does
+      not begin. If the bank pays all the same, all of it is refunded.
+    </p>`,
+    submit: 'Take it back',
+    back: backOf(subscription),
+  });
+}
+
 export function pausePage(place: Place, { subscription }: Subject): Html {
   return confirmPage(place, {
     title: `Pause ${subscription.planName}`,

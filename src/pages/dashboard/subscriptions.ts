@@ -1,5 +1,6 @@
 // Subscriptions: their state, what comes next, what happened.
 import type { Action } from '../../../ledger/subscriptions/transitions.ts';
+import { isNone } from './amounts.ts';
 import type { Event, Invoice, Subscription, UpcomingInvoice } from '../../client/types.ts';
 import type { OperationId } from '../../client/operations.ts';
 import { type Html, html } from '../html.ts';
@@ -7,7 +8,7 @@ import { lineTable } from './invoice-lines.ts';
 import { faultNotice } from './forms.ts';
 import { button, facts, heading, link, section } from './parts.ts';
 import { filterField, filters, filterSelect, pager, table } from './tables.ts';
-import { badge, code, instant, money } from './values.ts';
+import { badge, code, instant, money, whole } from './values.ts';
 import type { Place } from './place.ts';
 import { optionsOf, words } from './words.ts';
 
@@ -84,6 +85,12 @@ const OFFERS: readonly Offer[] = [
     label: 'Take the cancellation back',
     needs: 'uncancelSubscription',
   },
+  {
+    action: 'unschedule',
+    path: 'unschedule',
+    label: 'Take the change back',
+    needs: 'unscheduleSubscription',
+  },
   { action: 'cancel', path: 'cancel', label: 'Cancel', needs: 'cancelSubscription' },
 ];
 
@@ -114,6 +121,7 @@ export function subscriptionPage(place: Place, view: SubscriptionView): Html {
       html`${instant(place, subscription.currentPeriodStart)} to
       ${instant(place, subscription.currentPeriodEnd)}`,
     ],
+    optional('Waits', pendingOf(place, subscription)),
     optional('Trial until', instant(place, subscription.trialEnd)),
     optional('Ends', instant(place, subscription.cancellationEffectiveAt)),
     optional('Charged again', instant(place, subscription.nextRetryAt)),
@@ -128,15 +136,31 @@ export function subscriptionPage(place: Place, view: SubscriptionView): Html {
   ${section('Timeline', timeline(place, events))}`;
 }
 
+/** A change that begins when its payment is there. */
+function pendingOf(place: Place, { pendingChange, priceId }: Subscription): Html | null {
+  if (pendingChange === null) return null;
+  const { quantity, invoiceId, paymentId, since } = pendingChange;
+  const terms =
+    pendingChange.priceId === priceId
+      ? html`quantity ${quantity}`
+      : html`quantity ${quantity} of the price ${code(pendingChange.priceId)}`;
+  return html`A change to ${terms}, since ${instant(place, since)}: it begins with
+  ${link(place, `/payments/${paymentId}`, 'the payment')} of
+  ${link(place, `/invoices/${invoiceId}`, 'its invoice')}`;
+}
+
 const optional = (name: string, value: Html | null) =>
   value === null ? null : ([name, value] as const);
+
+/** Of an invoice. */
+const numberOf = ({ number, id }: Invoice): Html => (number === null ? code(id) : whole(number));
 
 function openTable(place: Place, open: readonly Invoice[]): Html {
   return table({
     caption: 'Unpaid invoices',
     columns: ['Invoice', { label: 'Due', isNumber: true }, 'Since', 'Tries'],
     rows: open.map((invoice) => [
-      link(place, `/invoices/${invoice.id}`, invoice.number ?? code(invoice.id)),
+      link(place, `/invoices/${invoice.id}`, numberOf(invoice)),
       money(invoice.amountDue, invoice.currency),
       instant(place, invoice.dueAt),
       String(invoice.attempts),
@@ -146,10 +170,11 @@ function openTable(place: Place, open: readonly Invoice[]): Html {
 }
 
 export function upcomingOf(place: Place, upcoming: UpcomingInvoice): Html {
-  const { periodEnd, asOf, total, currency } = upcoming;
+  const { periodEnd, asOf, discountTotal, total, currency } = upcoming;
+  const off = html`, after a discount of ${money(discountTotal, currency)}`;
   return html`<p>
       On ${instant(place, periodEnd)}, with what was used until ${instant(place, asOf)}:
-      ${money(total, currency)}
+      ${money(total, currency)}${isNone(discountTotal) ? null : off}
     </p>
     ${lineTable(place, upcoming)}`;
 }
@@ -201,7 +226,7 @@ export function dunningPage(
       'Customer',
     ],
     rows: of.rows.map(({ invoice, subscription }) => [
-      link(place, `/invoices/${invoice.id}`, invoice.number ?? code(invoice.id)),
+      link(place, `/invoices/${invoice.id}`, numberOf(invoice)),
       money(invoice.amountDue, invoice.currency),
       instant(place, invoice.dueAt),
       String(invoice.attempts),

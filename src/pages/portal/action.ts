@@ -11,6 +11,7 @@ type Words = { readonly title: string; readonly confirm: string; readonly isGrav
 const WORDS: Readonly<Record<Action, Words>> = {
   cancel: { title: 'Cancel', confirm: 'Cancel the subscription', isGrave: true },
   uncancel: { title: 'Keep', confirm: 'Keep the subscription' },
+  unschedule: { title: 'Take back the change of', confirm: 'Take the change back' },
   pause: { title: 'Pause', confirm: 'Pause the subscription' },
   resume: { title: 'Resume', confirm: 'Resume the subscription' },
 };
@@ -38,6 +39,11 @@ function body(view: ActionView): Html {
       return cancel(view);
     case 'uncancel':
       return uncancel(view);
+    case 'unschedule':
+      return will([
+        html`The change does not begin, and the subscription goes on as it is.`,
+        html`If the bank pays all the same, all of it is refunded.`,
+      ]);
     case 'pause':
       return pause(view);
     case 'resume':
@@ -70,23 +76,31 @@ function cancel({ subscription, entered, timeZone }: ActionView): Html {
   // A scheduled cancellation can only be brought forward.
   const modes = cancelAt === null ? [['at_period_end', later] as const] : [];
   const chosen = cancelAt === null ? entered.mode : 'immediate';
-  return html`<fieldset>
-    <legend>When?</legend>
-    <div class="options">
-      ${[...modes, ['immediate', now] as const].map(
-        ([mode, text]) =>
-          html`<label class="option">
-            <input
-              type="radio"
-              name="mode"
-              value="${mode}"
-              ${mode === chosen ? html`checked` : null}
-            />
-            <span>${text}</span>
-          </label>`,
-      )}
-    </div>
-  </fieldset>`;
+  const change =
+    subscription.pending === null
+      ? null
+      : will([
+          html`The change that waits for its payment is taken back. If the bank pays all the same,
+          all of it is refunded.`,
+        ]);
+  return html`${change}
+    <fieldset>
+      <legend>When?</legend>
+      <div class="options">
+        ${[...modes, ['immediate', now] as const].map(
+          ([mode, text]) =>
+            html`<label class="option">
+              <input
+                type="radio"
+                name="mode"
+                value="${mode}"
+                ${mode === chosen ? html`checked` : null}
+              />
+              <span>${text}</span>
+            </label>`,
+        )}
+      </div>
+    </fieldset>`;
 }
 
 function uncancel({ subscription, timeZone }: ActionView): Html {

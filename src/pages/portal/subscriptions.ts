@@ -1,6 +1,6 @@
 // A customer's subscriptions: their state, what comes next, and the allowed actions.
 import { type Html, html } from '../html.ts';
-import { day, priceOf } from './parts.ts';
+import { day, more, priceOf } from './parts.ts';
 import { soldUsage } from '../sold-usage.ts';
 import type { Action, PortalView, SubscriptionView } from './view.ts';
 
@@ -13,6 +13,7 @@ export function subscriptions(view: PortalView): Html {
         ? html`<p class="muted">There is none.</p>`
         : all.map((subscription) => card(subscription, view))
     }
+    ${more(view, 'subscriptions')}
   </section>`;
 }
 
@@ -25,8 +26,8 @@ function card(subscription: SubscriptionView, view: PortalView): Html {
       ${badge(subscription)}
     </div>
     <p class="cost">${priceOf(price)}${units}</p>
-    ${soldUsage(subscription.sold)} ${warning(subscription)} ${facts(subscription, view)}
-    ${actions(subscription, view)}
+    ${soldUsage(subscription.sold)} ${warning(subscription)} ${pending(subscription, view)}
+    ${facts(subscription, view)} ${actions(subscription, view)}
   </article>`;
 }
 
@@ -45,6 +46,19 @@ function warning({ overdue, status }: SubscriptionView): Html | null {
       The last payment did not go through.
       ${overdue === 'blocked' ? 'Access is blocked until it does.' : null} Replace the payment
       method below, and it is tried again at once.
+    </p>
+  </div>`;
+}
+
+/** A change that begins when its payment is there. */
+function pending({ pending: change }: SubscriptionView, { timeZone }: PortalView): Html | null {
+  if (change === null) return null;
+  const { price, since } = change;
+  const units = price.quantity === 1 ? null : html` for ${price.quantity} units`;
+  return html`<div class="notice">
+    <p>
+      A change to ${priceOf(price)}${units} has waited for its payment since
+      ${day(since, timeZone)}. Nothing changes until the bank has paid.
     </p>
   </div>`;
 }
@@ -78,6 +92,7 @@ function facts(subscription: SubscriptionView, { timeZone }: PortalView): Html {
 const LABELS: Readonly<Record<Action, string>> = {
   resume: 'Resume',
   uncancel: 'Keep it after all',
+  unschedule: 'Take the change back',
   pause: 'Pause',
   cancel: 'Cancel',
 };

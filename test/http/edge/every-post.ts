@@ -1,5 +1,7 @@
 // One call for each POST that takes an Idempotency-Key. Each call would have a second effect if it
 // ran twice.
+import { NUMBERS } from '../../support/means.ts';
+import { portalOf } from '../portal/customer.ts';
 import type { Club, Plan } from '../subscriptions/subscribing.ts';
 import { anEvent, deliveriesOf, endpointOf } from '../webhook-endpoints/owed.ts';
 
@@ -52,6 +54,20 @@ const inPortal =
     const body = { subscription_id: id };
     return { path: `/portal/${json.token}/${action}`, body, key: null };
   };
+
+/** A change that a debit is to pay, for which a bank takes time. */
+async function waiting(club: Club): Promise<{ id: string; token: string }> {
+  const { id, customer_id } = await club.signUp(await club.plan());
+  const { token } = await portalOf(club.shop.server, customer_id);
+  const { url } = club.shop.server;
+  const page = `${url}/portal/${token}/payment-method`;
+  const attempt = /name="attempt" value="([^"]+)"/.exec(await (await fetch(page)).text())?.[1];
+  const debit = { payment_method: 'bank_debit', iban: NUMBERS.iban };
+  const body = new URLSearchParams({ attempt: attempt ?? '', ...debit });
+  await fetch(page, { method: 'POST', body, redirect: 'manual' });
+  await club.act(id, 'change', { quantity: 2 });
+  return { id, token };
+}
 
 const topUpInPortal: Prepare = async (club) => {
   const customer = await club.customer();
@@ -110,6 +126,14 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   },
   '/check': async (club) => {
     return { path: '/check', body: { ...(await granted(club)), consume: true } };
+  },
+  '/check/batch': async (club) => {
+    const item = await granted(club);
+    const uses = [
+      { ...item, consume: true },
+      { ...item, consume: true, value: 2 },
+    ];
+    return { path: '/check/batch', body: { checks: uses } };
   },
   // Of one customer: the call itself looks at it. One for everybody is looked at later.
   '/alerts': async (club) => {
@@ -177,6 +201,9 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   '/subscriptions/{id}/change': ofSubscription('change', () => ({ quantity: 2 })),
   '/subscriptions/{id}/cancel': ofSubscription('cancel'),
   '/subscriptions/{id}/uncancel': ofSubscription('uncancel', undefined, ['cancel']),
+  '/subscriptions/{id}/unschedule': async (club) => {
+    return { path: `/subscriptions/${(await waiting(club)).id}/unschedule` };
+  },
   '/subscriptions/{id}/pause': ofSubscription('pause'),
   '/subscriptions/{id}/resume': ofSubscription('resume', undefined, ['pause']),
   '/subscriptions/{id}/end-trial': ofSubscription('end-trial'),
@@ -192,6 +219,10 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   },
   '/portal/{token}/cancel': inPortal('cancel'),
   '/portal/{token}/uncancel': inPortal('uncancel', ['cancel']),
+  '/portal/{token}/unschedule': async (club) => {
+    const { id, token } = await waiting(club);
+    return { path: `/portal/${token}/unschedule`, body: { subscription_id: id }, key: null };
+  },
   '/portal/{token}/pause': inPortal('pause'),
   '/portal/{token}/resume': inPortal('resume', ['pause']),
   '/portal/{token}/auto-topups/{feature_key}': topUpInPortal,

@@ -17,13 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ACTIONS = ['cancel', 'pause', 'resume', 'uncancel'];
+const ACTIONS = ['cancel', 'pause', 'resume', 'uncancel', 'unschedule'];
 const PAGES = [
   '',
   '/cancel',
   '/pause',
   '/resume',
   '/uncancel',
+  '/unschedule',
   '/payment-method',
   `/invoices/${UNKNOWN}`,
 ];

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ACTIONS = ['cancel', 'pause', 'resume', 'uncancel'];
+const ACTIONS = ['cancel', 'pause', 'resume', 'uncancel', 'unschedule'];
 
 test.each(ACTIONS)(
   "%s in the portal of another customer's subscription, or an unknown one, is 404",

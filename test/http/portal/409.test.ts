@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test.each(['pause', 'resume', 'uncancel'])(
+test.each(['pause', 'resume', 'uncancel', 'unschedule'])(
   '%s in the portal of an ended subscription is 409',
   async (action) => {
     const { id } = await subscribe(server, portal.customer);

@@ -23,6 +23,7 @@ const ROUTES: [string, string, object | undefined][] = [
   ['POST', '/change', { quantity: 2 }],
   ['POST', '/cancel', { mode: 'immediate' }],
   ['POST', '/uncancel', undefined],
+  ['POST', '/unschedule', undefined],
   ['POST', '/pause', undefined],
   ['POST', '/resume', undefined],
   ['POST', '/end-trial', undefined],

@@ -26,7 +26,7 @@ const after =
     return subscription;
   };
 
-const ALL = 'cancel, uncancel, pause, resume, change, end-trial';
+const ALL = 'cancel, uncancel, pause, resume, change, unschedule, end-trial';
 const SITUATIONS: Record<string, () => Promise<{ id: string }>> = {
   active,
   'in a trial': () => club.subscribe(free, customer, { trial_days: 5 }),

@@ -2,7 +2,7 @@
 import type { Means } from '../../support/means.ts';
 import type { Random } from '../../support/random.ts';
 import type { Reply } from '../../support/server.ts';
-import { settleAtStripe } from '../../support/settling.ts';
+import { settle } from '../../support/settling.ts';
 import { until } from '../../support/until.ts';
 import { FAILS_LATER, GOOD, type Portal, portalOf } from '../portal/customer.ts';
 import { Club, type Plan } from './subscribing.ts';
@@ -98,10 +98,11 @@ export class Racing {
     ];
   }
 
+  /** Moves the test clock while a bank has not answered: a renewal may be the last thing that it reached. */
   async untilDecided(ids: readonly string[]): Promise<void> {
     const { server } = this.club.shop;
     await until('all is decided', async () => {
-      await settleAtStripe(server);
+      await settle(server);
       const [row] = await server.sql<{ open: number }[]>`
         select (select count(*) from payments where status = 'processing' and subscription_id = any(${ids}::uuid[]))::int
           + (select count(*) from followups f left join payments p on p.id = f.payment_id

@@ -15,6 +15,17 @@ const END_REASONS = [
   'trial_expired',
 ];
 
+export const PendingChangeData = Type.Object(
+  {
+    priceId: Uuid,
+    quantity: Type.Integer(),
+    invoiceId: Uuid,
+    paymentId: Uuid,
+    since: Timestamp,
+  },
+  { description: 'A change, or a resume, that waits for its payment.' },
+);
+
 const SUBSCRIPTION = {
   subscriptionId: Uuid,
   bundleId: Uuid,
@@ -35,6 +46,7 @@ const SUBSCRIPTION = {
   currentPeriodEnd: Timestamp,
   resumesAt: Nullable(Type.String({ ...Timestamp, description: 'When a pause ends by itself.' })),
   keepInvoices: Type.Boolean({ description: 'Whether its periods go on while it is paused.' }),
+  pendingChange: Nullable(PendingChangeData),
   externalCustomerId: ECHO.externalCustomerId,
   customerEmail: Nullable(Type.String({ format: 'email' })),
   clientReferenceId: Nullable(Type.String()),
@@ -64,6 +76,7 @@ const subscription = (subscriptionId: string) => ({
   currentPeriodEnd: SAMPLE.periodEnd,
   resumesAt: null,
   keepInvoices: false,
+  pendingChange: null,
   customerEmail,
   externalCustomerId,
   clientReferenceId,

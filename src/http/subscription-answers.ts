@@ -1,6 +1,7 @@
 // The response for the outcome of a subscription action: the same for the merchant's API and the
 // customer's portal.
 import { unreachable } from '../../ledger/kernel/assert.ts';
+import { iso } from '../../ledger/kernel/iso.ts';
 import type {
   SubscriptionAction,
   SubscriptionActionReply,
@@ -19,7 +20,11 @@ export function actAnswer(
   reply: SubscriptionActionReply,
   kind: SubscriptionAction['kind'],
 ): Answer {
-  if (reply.kind === 'done') return answer(200, fromSubscription(reply.record));
+  if (reply.kind === 'done') {
+    const { record, isUndecided = false } = reply;
+    // A later retry gets what became of it.
+    return { ...answer(200, fromSubscription(record)), isKept: !isUndecided };
+  }
   return reply.kind === 'payment_failed'
     ? refusal('payment_failed', reply.message)
     : refusedAnswer(reply, kind);
@@ -45,13 +50,15 @@ function refusedAnswer(
     case 'price_not_found':
       return refusal('not_found', 'no such recurring price');
     case 'invalid_state':
-      return refusal('invalid_state', stateMessage(kind, reply.legal));
+      return refusal('invalid_state', stateMessage(kind, reply));
     case 'currency_mismatch':
       return refusedField('price_id', 'is in another currency');
     case 'not_for_sale':
       return refusedField('price_id', NOT_FOR_SALE);
     case 'quantity_too_large':
       return refusedField('quantity', QUANTITY_TOO_LARGE);
+    case 'amount_refused':
+      return refusedField('price_id', reply.message);
     case 'resumes_at_out_of_range':
       return refusedField('resumes_at', 'must be in the future, at most a year ahead');
     default:
@@ -59,9 +66,16 @@ function refusedAnswer(
   }
 }
 
-function stateMessage(kind: SubscriptionAction['kind'], legal: readonly string[]): string {
+function stateMessage(
+  kind: SubscriptionAction['kind'],
+  { legal, waiting }: Extract<SubscriptionPreviewReply, { readonly kind: 'invalid_state' }>,
+): string {
   const names = legal.length === 0 ? ['nothing'] : legal.map(named);
-  return `it cannot ${named(kind)} now; legal now: ${names.join(', ')}`;
+  const why =
+    waiting === undefined
+      ? ''
+      : `: a ${waiting.kind} has waited since ${iso(waiting.since)} for the payment ${waiting.paymentId}; unschedule takes it back`;
+  return `it cannot ${named(kind)} now${why}; legal now: ${names.join(', ')}`;
 }
 
 /** The name of the action in the path. */

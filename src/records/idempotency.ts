@@ -8,6 +8,7 @@ export type StoredAnswer = {
   readonly requestHash: Buffer;
   /** `BEGUN` where the answer is still to come. */
   readonly status: number;
+  /** Of what has begun, what its retry is told. */
   readonly body: string;
 };
 

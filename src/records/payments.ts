@@ -244,6 +244,31 @@ export async function findPaymentOf(
   return row === undefined ? null : recordOf(row);
 }
 
+/** The number of the invoice's last payment that has failed, while none is under way; 0 for none. */
+export async function countFailed(
+  sql: Executor,
+  scope: Tenant,
+  invoiceId: string,
+): Promise<number> {
+  if (!isUuid(invoiceId)) return 0;
+  const last = await findPaymentOf(sql, scope, invoiceId);
+  if (last === null) return 0;
+  return hasFailed(last) ? last.attempt : last.attempt - 1;
+}
+
+/** The invoice's first payment after that number; null without one. */
+export async function findPaymentAfter(
+  sql: Executor,
+  scope: Tenant,
+  { invoiceId, attempt }: { readonly invoiceId: string; readonly attempt: number },
+): Promise<PaymentRecord | null> {
+  const [row] = await sql<PaymentRow[]>`
+    select ${columns(sql)} from ${tables(sql)} where ${inScope(sql, scope)} and payments.invoice_id = ${invoiceId}
+      and payments.attempt > ${attempt}
+    order by payments.attempt, payments.created_at limit 1`;
+  return row === undefined ? null : recordOf(row);
+}
+
 export type PaymentFilter = {
   readonly customerId?: string | undefined;
   /** As the payment itself has it. */

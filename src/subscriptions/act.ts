@@ -9,8 +9,11 @@ import { findProductOfPrice } from '../records/products.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { priceOf } from './create.ts';
-import { allowancesOf, isWithinReach, planOf } from './plans.ts';
+import { givenBackOf } from './given-back.ts';
+import { allowancesOf, chargeRefusal, isWithinReach, planOf } from './plans.ts';
+import { doneBefore } from './done-before.ts';
 import type {
+  Keyed,
   SubscriptionAction,
   SubscriptionActionReply,
   Subscriptions,
@@ -33,7 +36,7 @@ export async function askedFor(
   deps: ActDeps,
   target: Target,
   wanted: SubscriptionAction,
-): Promise<Asked | { readonly kind: 'not_found' | ActionRefused['refused'] }> {
+): Promise<Asked | { readonly kind: 'not_found' } | ActionRefused['refused']> {
   const { sql } = deps;
   const found = await findSubscription(sql, target.scope, target.id);
   if (found === null) return { kind: 'not_found' };
@@ -48,18 +51,21 @@ export async function askedFor(
     await deps.due(target.scope, { customerId, id });
   }
   const command = await commandOf(deps, found, wanted);
-  return 'refused' in command ? { kind: command.refused } : { kind: 'asked', found, command };
+  return 'refused' in command ? command.refused : { kind: 'asked', found, command };
 }
 
 export async function act(
   deps: ActDeps,
   target: Target,
-  wanted: SubscriptionAction,
+  { wanted, keyed }: { readonly wanted: SubscriptionAction; readonly keyed: Keyed | null },
 ): Promise<SubscriptionActionReply> {
   const { sql, ledger, billing } = deps;
+  const before = keyed?.isAgain === true ? await doneBefore(deps, target, { wanted, keyed }) : null;
+  if (before !== null) return before;
   const asked = await askedFor(deps, target, wanted);
   if (asked.kind !== 'asked') return asked;
-  const { command, found } = asked;
+  const { found } = asked;
+  const command = namedBy(keyed, asked.command);
   const { customerId } = found;
   const { id } = found.subscription;
   const outcome = await ledger.subscriptions.command(customerId, id, command);
@@ -75,6 +81,7 @@ export async function act(
         }
       );
     case 'invalid_state':
+      return { ...outcome, ...whyNot(record) };
     case 'currency_mismatch':
       return outcome;
     case 'unknown':
@@ -87,39 +94,64 @@ export async function act(
   }
 }
 
+/** Its invoice has the name of the request, so that a retry finds it. */
+function namedBy(keyed: Keyed | null, command: Command): Command {
+  if (keyed === null) return command;
+  const isBilled = command.kind === 'change' || command.kind === 'resume';
+  return isBilled ? { ...command, requestId: keyed.requestId } : command;
+}
+
+/** Why an action is refused, where a change waits for its payment. */
+export function whyNot({
+  subscription: { waiting },
+}: SubscriptionRecord): Pick<
+  Extract<SubscriptionActionReply, { kind: 'invalid_state' }>,
+  'waiting'
+> {
+  return waiting === null ? {} : { waiting };
+}
+
 type ActionRefused = {
   readonly refused:
-    | 'price_not_found'
-    | 'not_for_sale'
-    | 'quantity_too_large'
-    | 'resumes_at_out_of_range';
+    | { readonly kind: 'amount_refused'; readonly message: string }
+    | {
+        readonly kind:
+          | 'price_not_found'
+          | 'not_for_sale'
+          | 'quantity_too_large'
+          | 'resumes_at_out_of_range';
+      };
 };
 
 async function commandOf(
-  { sql, orgClock }: SubscriptionsDeps,
+  { sql, ids, orgClock, processors }: SubscriptionsDeps,
   { organisationId, mode, subscription }: SubscriptionRecord,
   wanted: SubscriptionAction,
 ): Promise<Command | ActionRefused> {
   const scope = { organisationId, mode };
   if (wanted.kind === 'pause' && wanted.resumesAt !== null) {
     const ahead = wanted.resumesAt - orgClock.now(scope);
-    if (ahead <= 0 || ahead > YEAR_MS) return { refused: 'resumes_at_out_of_range' };
+    if (ahead <= 0 || ahead > YEAR_MS) return { refused: { kind: 'resumes_at_out_of_range' } };
   }
   if (wanted.kind !== 'change') return wanted;
   const { plan } = subscription;
   const product = await findProductOfPrice(sql, scope, wanted.priceId ?? plan.priceId);
-  if (product === null) return { refused: 'price_not_found' };
+  if (product === null) return { refused: { kind: 'price_not_found' } };
   const isSame = (wanted.priceId ?? plan.priceId) === plan.priceId;
-  if (product.status !== 'active' && !isSame) return { refused: 'not_for_sale' };
+  if (product.status !== 'active' && !isSame) return { refused: { kind: 'not_for_sale' } };
   // What is subscribed to may have been archived since.
   const price = isSame
     ? (product.prices.find(({ id }) => id === plan.priceId) ?? null)
     : priceOf(product, wanted.priceId);
-  if (price === null) return { refused: 'price_not_found' };
+  if (price === null) return { refused: { kind: 'price_not_found' } };
   const next = planOf(product, price, wanted.quantity ?? plan.quantity);
   const features = await listFeatures(sql, { ...scope, ...next });
-  const wish = { kind: 'change', plan: next, allowances: allowancesOf(features, next) } as const;
-  return isWithinReach(wish.plan, wish.allowances) ? wish : { refused: 'quantity_too_large' };
+  const givenBack = await givenBackOf({ sql, ids }, subscription.id, orgClock.now(scope));
+  const allowances = allowancesOf(features, next);
+  const wish = { kind: 'change', plan: next, allowances, givenBack } as const;
+  if (!isWithinReach(next, allowances)) return { refused: { kind: 'quantity_too_large' } };
+  const message = chargeRefusal(processors.taking(scope), next);
+  return message === null ? wish : { refused: { kind: 'amount_refused', message } };
 }
 
 /**

@@ -40,12 +40,12 @@ export function openSubscriptions(deps: OpenDeps): Subscriptions {
   billing.start();
   return {
     create: (scope, wish) => createSubscription(all, scope, wish),
-    act: (target, wanted) => act({ ...all, due }, target, wanted),
+    act: (target, wanted, keyed = null) => act({ ...all, due }, target, { wanted, keyed }),
     preview: (target, wanted) => previewAction({ ...all, due }, target, wanted),
     replaceMethod: (scope, change) => replaceMethod(all, scope, change),
     methodReturned: (scope, change) => methodReturned(all, scope, change),
     methodHinted: (scope, key) => methodHinted(all, scope, key),
-    payInvoice: (scope, id) => payInvoice(all, scope, id),
+    payInvoice: (scope, id, retry) => payInvoice({ ...all, due }, scope, { id, ...retry }),
     voidInvoice: (scope, id) => makeInvoiceVoid(all, scope, id),
     async paymentSettled(scope, paymentId) {
       const subscriptionId = await settlePayment(deps, scope, paymentId);

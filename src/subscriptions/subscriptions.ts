@@ -1,6 +1,7 @@
 // The API of subscriptions: what routes, the portal and alarms may ask, and each answer they may
 // get.
 import type { Command } from '../../ledger/subscriptions/commands.ts';
+import type { Waiting } from '../../ledger/subscriptions/subscription.ts';
 import type { Action } from '../../ledger/subscriptions/transitions.ts';
 import type { NewInvoiceLine } from '../invoices/issue.ts';
 import type { Instrument, Processor } from '../processors/processor.ts';
@@ -29,12 +30,17 @@ export type CreateReply =
   | { readonly kind: 'not_for_sale' }
   /** More than can be billed or given. */
   | { readonly kind: 'quantity_too_large' }
+  /** The processor never charges what a period costs; the message says why. */
+  | { readonly kind: 'amount_refused'; readonly message: string }
   /** The customer has as many as it may. */
   | { readonly kind: 'full' };
 
 /** An action of a customer or a merchant. */
 export type SubscriptionAction =
-  | Extract<Command, { kind: 'cancel' | 'uncancel' | 'pause' | 'resume' | 'end_trial' }>
+  | Extract<
+      Command,
+      { kind: 'cancel' | 'uncancel' | 'pause' | 'resume' | 'unschedule' | 'end_trial' }
+    >
   /** null: as it is. */
   | { readonly kind: 'change'; readonly priceId: string | null; readonly quantity: number | null };
 
@@ -47,12 +53,27 @@ export type PreviewedAction = Extract<
 /** Which subscription; with `customerId`, only if it is that customer's. */
 export type Target = { readonly scope: Tenant; readonly id: string; readonly customerId?: string };
 
+/** A call with an `Idempotency-Key`: its id is that of its first attempt. */
+export type Keyed = { readonly requestId: string; readonly isAgain: boolean };
+
 export type SubscriptionActionReply =
-  | { readonly kind: 'done'; readonly record: SubscriptionRecord }
+  | {
+      readonly kind: 'done';
+      readonly record: SubscriptionRecord;
+      /** What an earlier attempt of the call has begun still waits for its payment. */
+      readonly isUndecided?: boolean;
+    }
   | { readonly kind: 'not_found' }
-  | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
+  | {
+      readonly kind: 'invalid_state';
+      readonly legal: readonly Action[];
+      /** The change that waits for its payment, where that is why. */
+      readonly waiting?: Pick<Waiting, 'kind' | 'since' | 'paymentId'>;
+    }
   /** Its payment failed: nothing has changed. */
   | { readonly kind: 'payment_failed'; readonly message: string }
+  /** The processor never charges what a period costs then; the message says why. */
+  | { readonly kind: 'amount_refused'; readonly message: string }
   | {
       readonly kind:
         | 'price_not_found'
@@ -67,6 +88,7 @@ export type PreviewRecord = {
   readonly currency: string;
   /** None where it makes no invoice. */
   readonly lines: readonly NewInvoiceLine[];
+  readonly discountTotal: bigint;
   readonly total: bigint;
   /** What is charged at once. */
   readonly amountDue: bigint;
@@ -111,7 +133,11 @@ export type PayReply =
 
 export type Subscriptions = {
   create(scope: Tenant, wish: SubscriptionInput): Promise<CreateReply>;
-  act(target: Target, act: SubscriptionAction): Promise<SubscriptionActionReply>;
+  act(
+    target: Target,
+    act: SubscriptionAction,
+    keyed?: Keyed | null,
+  ): Promise<SubscriptionActionReply>;
   /** Nothing is written but what was due by now, which its alarm would write. */
   preview(target: Target, act: PreviewedAction): Promise<SubscriptionPreviewReply>;
   /**
@@ -140,7 +166,12 @@ export type Subscriptions = {
    * @throws where the processor does not answer: the hint must come again
    */
   methodHinted(scope: Tenant, key: string): Promise<void>;
-  payInvoice(scope: Tenant, invoiceId: string): Promise<PayReply>;
+  /** `failedBefore`: of a retry, how many payments had failed before its first attempt. */
+  payInvoice(
+    scope: Tenant,
+    invoiceId: string,
+    retry: { readonly failedBefore: number | null },
+  ): Promise<PayReply>;
   /** The merchant makes it void: dunning of it ends. */
   voidInvoice(scope: Tenant, invoiceId: string): Promise<Changed | 'not_found'>;
   /** A charge is decided. */

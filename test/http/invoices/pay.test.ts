@@ -6,6 +6,7 @@ import { ids } from '../../../src/platform/ids.ts';
 import { openSandbox } from '../../../src/processors/sandbox.ts';
 import { putPaymentMethod } from '../../../src/records/payment-methods.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
+import { cutOff } from '../../support/cut-off.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { settle, UNHURRIED } from '../../support/settling.ts';
@@ -70,6 +71,8 @@ async function leave(customerId: string, number: string): Promise<void> {
 
 const pay = (id: string, key?: string) =>
   server.call('POST', `/invoices/${id}/pay`, key === undefined ? {} : { key });
+const payKeyed = (id: string) =>
+  server.call('POST', `/invoices/${id}/pay`, { headers: { 'idempotency-key': `pay ${id}` } });
 const read = async (path: string) => (await server.call('GET', path)).json;
 const paymentsOf = async (invoiceId: string) => {
   const { customer_id } = await read(`/invoices/${invoiceId}`);
@@ -147,15 +150,13 @@ test.each(FAILURES)(
 
 test('POST /pay of an invoice again with its key replays the first answer', async () => {
   const id = await bill('renewalFails');
-  const payKeyed = () =>
-    server.call('POST', `/invoices/${id}/pay`, { headers: { 'idempotency-key': `pay-${id}` } });
-  const [first, again] = [await payKeyed(), await payKeyed()];
+  const [first, again] = [await payKeyed(id), await payKeyed(id)];
   expect([first.status, again.status, again.text]).toEqual([402, 402, first.text]);
   expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect(await paymentsOf(id)).toHaveLength(1);
   const other = await bill(null);
   const reused = await server.call('POST', `/invoices/${other}/pay`, {
-    headers: { 'idempotency-key': `pay-${id}` },
+    headers: { 'idempotency-key': `pay ${id}` },
   });
   expect([reused.status, reused.json.error.type]).toEqual([422, 'idempotency_key_reused']);
 });
@@ -168,6 +169,43 @@ test('POST /pay of an invoice by bank debit is 202 until it has settled, and the
   await until('it is paid', async () => (await read(`/invoices/${id}`)).status === 'paid');
   expect(await paymentsOf(id)).toHaveLength(1);
 });
+
+// prettier-ignore
+const DEBITS: [Means, number, object][] = [
+  ['iban',      200, { status: 'paid' }],
+  ['ibanFails', 402, { error: { type: 'payment_failed' } }],
+];
+
+test.each(DEBITS)(
+  'POST /pay of an invoice again with its key gets what became of its debit: %s',
+  async (means, status, shown) => {
+    const id = await bill(means);
+    expect([(await payKeyed(id)).status, (await payKeyed(id)).status]).toEqual([202, 202]);
+    await settle(server);
+    await until('it is decided', async () => (await paymentsOf(id))[0].status !== 'processing');
+    await until('the invoice has heard', async () => (await payKeyed(id)).status !== 202);
+    const retry = await payKeyed(id);
+    expect([retry.status, retry.json]).toMatchObject([status, shown]);
+    expect((await payKeyed(id)).headers.get('idempotency-replayed')).toBe('true');
+    expect(await paymentsOf(id)).toHaveLength(1);
+  },
+);
+
+test.each([
+  ['good', 200],
+  ['renewalFails', 402],
+] as const)(
+  'POST /pay of an invoice that is cut off before its answer: the retry charges nothing: %s',
+  async (means, status) => {
+    const id = await bill(means);
+    await cutOff(server, 'before its answer', () => payKeyed(id));
+    expect((await payKeyed(id)).status).toBe(status);
+    expect(await paymentsOf(id)).toHaveLength(1);
+    // Another call is another try.
+    await pay(id);
+    expect(await paymentsOf(id)).toHaveLength(status === 402 ? 2 : 1);
+  },
+);
 
 // prettier-ignore
 const STATES = [

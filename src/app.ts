@@ -52,6 +52,7 @@ import { reportRoutes } from './http/routes/reports.ts';
 import { reservationRoutes } from './http/routes/reservations.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { autoTopupRoutes } from './http/routes/auto-topups.ts';
+import { creditRoutes } from './http/routes/credit.ts';
 import { spendCapRoutes } from './http/routes/spend-cap.ts';
 import { subscriptionPreviewRoutes } from './http/routes/subscription-previews.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
@@ -151,6 +152,7 @@ export function createApp(deps: AppDeps) {
     grantRoutes(deps),
     balanceRoutes(deps),
     spendCapRoutes(deps),
+    creditRoutes(deps),
     autoTopupRoutes(deps),
     ...meteringRoutes(deps),
     alertRoutes(deps),

@@ -89,6 +89,7 @@ const balance = (of: Partial<Balance> = {}): Balance => ({
   resetsAt: null,
   updatedAt: AT,
   breakdown: [],
+  breakdownHasMore: false,
   ...of,
 });
 
@@ -102,9 +103,11 @@ const NONE: CustomerFacts = {
     metadata: {},
   },
   features: [],
+  nextFeatures: null,
   usage: { range: 'day', features: [], hasMore: false },
   denials: [],
   spendCap: null,
+  credit: [],
   alerts: [],
   autoTopups: [],
   tags: [],
@@ -131,6 +134,46 @@ test('the dashboard page of a customer who has nothing is empty', () => {
   }
 });
 
+test("the customer's page shows its credit where there has been some", () => {
+  expect(wordsOf(customerPage(placeAt(), NONE))).not.toContain('Credit');
+  const entry = { note: null, createdAt: AT };
+  const credit = [
+    {
+      currency: 'EUR',
+      balance: '35.00',
+      entries: [
+        { ...entry, id: 'e-2', amount: '-10.00', reason: 'applied', invoiceId: 'inv-2' },
+        { ...entry, id: 'e-1', amount: '38.00', reason: 'change', invoiceId: 'inv-1' },
+        {
+          ...entry,
+          id: 'e-0',
+          amount: '7.00',
+          reason: 'adjustment',
+          invoiceId: null,
+          note: 'Brought forward',
+        },
+      ],
+    },
+  ] as const;
+  const page = customerPage(placeAt(), {
+    ...NONE,
+    credit: credit.map((one) => ({ ...one, entries: [...one.entries] })),
+  });
+  const words = wordsOf(page);
+  for (const said of [
+    'Left in EUR',
+    '35.00',
+    '−',
+    '10.00',
+    'applied',
+    'change',
+    'Brought forward',
+  ]) {
+    expect(words).toContain(said);
+  }
+  expect(page.text).toContain('/invoices/inv-1"');
+});
+
 // prettier-ignore
 const PAYERS: [string, LiveGrant[], string][] = [
   ['the first that has something left', [grant({ remaining: 0, used: 10 }), grant({ source: 'manual', resetInterval: 'month' })], 'Allowance, each month'],
@@ -147,7 +190,7 @@ test.each(PAYERS)(
     const words = wordsOf(
       customerPage(placeAt(), {
         ...NONE,
-        features: [{ balance: balance(), grants, alerts: [], pool: null }],
+        features: [{ balance: balance(), grants, alerts: [], pool: null, hasMoreGrants: false }],
       }),
     );
     expect(words).toContain(`The next use is paid by ${expected}`);
@@ -163,7 +206,7 @@ test("the customer's page lists what comes next in order of time", () => {
   const words = wordsOf(
     customerPage(placeAt(), {
       ...NONE,
-      features: [{ balance: balance(), grants, alerts: [], pool: null }],
+      features: [{ balance: balance(), grants, alerts: [], pool: null, hasMoreGrants: false }],
     }),
   );
   const places = ['Top-up ends', 'Top-up begins with 5', 'is given anew: 10'].map((said) =>
@@ -177,7 +220,9 @@ test("the customer's page shows no action to a member who may only read", () => 
   const facts = {
     ...NONE,
     customer,
-    features: [{ balance: balance(), grants: [grant({})], alerts: [], pool: null }],
+    features: [
+      { balance: balance(), grants: [grant({})], alerts: [], pool: null, hasMoreGrants: false },
+    ],
   };
   const actions = ['/grant', '/correct', '/portal-link', '/edit', '/labels', '/spend-cap', '/void'];
   actions.push('/alert');
@@ -198,7 +243,7 @@ test("the customer's page does not offer to void a plan's grant by hand", () => 
   const facts = {
     ...NONE,
     customer,
-    features: [{ balance: balance(), grants, alerts: [], pool: null }],
+    features: [{ balance: balance(), grants, alerts: [], pool: null, hasMoreGrants: false }],
   };
   expect(customerPage(placeAt(), facts).text).not.toContain('/void');
 });
@@ -254,6 +299,7 @@ test('hostile names are escaped on each page of a customer', () => {
         grants: [grant({ featureKey: HOSTILE, reason: HOSTILE })],
         alerts: [alert],
         pool: HOSTILE,
+        hasMoreGrants: false,
       },
     ],
     spendCap: cap,

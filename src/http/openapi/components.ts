@@ -18,6 +18,7 @@ import * as auditLog from '../wire/audit-log.ts';
 import * as balances from '../wire/balances.ts';
 import * as branding from '../wire/branding.ts';
 import * as checkouts from '../wire/checkouts.ts';
+import * as credit from '../wire/credit.ts';
 import * as customers from '../wire/customers.ts';
 import * as decisions from '../wire/decisions.ts';
 import * as discounts from '../wire/discounts.ts';
@@ -72,6 +73,7 @@ const MODULES: readonly object[] = [
   balances,
   branding,
   checkouts,
+  credit,
   customerPayloads,
   customers,
   decisions,

@@ -3,7 +3,7 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import { AUDIT_LOG_ENTRY } from './audit-log-example.ts';
 import { LIVE_GRANTS } from './grant-examples.ts';
 import { DECISIONS } from './decision-example.ts';
-import { INVOICE, UPCOMING_INVOICE } from './invoice-examples.ts';
+import { INVOICE, INVOICE_LINE, UPCOMING_INVOICE } from './invoice-examples.ts';
 import { ORGANIZATION } from './organization-examples.ts';
 import { PEOPLE } from './people-examples.ts';
 import { SUBSCRIPTION, SUBSCRIPTION_PREVIEW } from './subscription-examples.ts';
@@ -22,7 +22,7 @@ import { Entitlement } from '../wire/entitlements.ts';
 import { Error as Refusal } from '../wire/errors.ts';
 import { Event } from '../wire/events.ts';
 import { Grant, LiveGrants } from '../wire/grants.ts';
-import { Invoice, UpcomingInvoice } from '../wire/invoices.ts';
+import { Invoice, InvoiceLine, UpcomingInvoice } from '../wire/invoices.ts';
 import {
   CheckBatchResult,
   CheckResult,
@@ -42,6 +42,8 @@ import { ProcessorAccount } from '../wire/processors.ts';
 import { Price, Product } from '../wire/products.ts';
 import { Alert, CustomerAlerts } from '../wire/alerts.ts';
 import { Reservation } from '../wire/reservations.ts';
+import { Credit, CreditEntries } from '../wire/credit.ts';
+import { CREDIT, CREDIT_ENTRIES } from './credit-examples.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
 import { AUTO_TOPUP_EXAMPLES } from './auto-topup-examples.ts';
 import { SubscriptionPreview } from '../wire/subscription-previews.ts';
@@ -221,6 +223,8 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     spent: '12.5008',
     remaining: '37.4992',
   }),
+  of(Credit, CREDIT),
+  of(CreditEntries, CREDIT_ENTRIES),
   of(Alert, ALERT),
   of(CustomerAlerts, CUSTOMER_ALERTS),
   ...AUTO_TOPUP_EXAMPLES,
@@ -276,8 +280,10 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
             expires_at: periodEnd,
           },
         ],
+        breakdown_has_more: false,
       },
     ],
+    next_cursor: null,
   }),
   of(CheckResult, check),
   of(CheckBatchResult, { results: [check, itemError] }),
@@ -409,6 +415,7 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
   of(Subscription, SUBSCRIPTION),
   of(SubscriptionPreview, SUBSCRIPTION_PREVIEW),
   of(Invoice, INVOICE),
+  of(InvoiceLine, INVOICE_LINE),
   of(UpcomingInvoice, UPCOMING_INVOICE),
   of(PortalToken, {
     id: ID.token,

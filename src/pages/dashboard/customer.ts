@@ -1,6 +1,7 @@
 // One customer, on one page: who it is, what it may use and why, what it bought.
 import type {
   AutoTopup,
+  CreditBalance,
   Customer,
   CustomerAlert,
   CustomField,
@@ -14,22 +15,27 @@ import type {
 } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { customerAlertsSection } from './alerts.ts';
+import { creditSection } from './credit.ts';
 import { autoTopupsSection } from './auto-topups.ts';
 import { balancesSection, type FeatureBalance } from './balances.ts';
 import { denialsSection } from './customer-denials.ts';
 import { type CustomerUsage, usageSection } from './customer-usage.ts';
 import { button, facts, heading, link, section } from './parts.ts';
 import { table } from './tables.ts';
-import { badge, code, day, instant, money } from './values.ts';
+import { badge, code, day, instant, money, whole } from './values.ts';
 import type { Place } from './place.ts';
+import { words } from './words.ts';
 
 export type CustomerFacts = {
   readonly customer: Customer;
+  /** A page of them, and the cursor of the next one. */
   readonly features: readonly FeatureBalance[];
+  readonly nextFeatures: string | null;
   readonly usage: CustomerUsage;
   /** The newest few. */
   readonly denials: readonly Decision[];
   readonly spendCap: SpendCap | null;
+  readonly credit: readonly CreditBalance[];
   readonly alerts: readonly CustomerAlert[];
   readonly autoTopups: readonly AutoTopup[];
   readonly tags: readonly Tag[];
@@ -59,10 +65,10 @@ export function customerPage(place: Place, of: CustomerFacts): Html {
       ],
     },
   )}
-  ${who(place, of)} ${balancesSection(place, at, of.features)} ${usageSection(place, of.usage)}
+  ${who(place, of)} ${balancesSection(place, at, of)} ${usageSection(place, of.usage)}
   ${denialsSection(place, of.denials)} ${cap(place, at, of.spendCap)}
-  ${autoTopupsSection(place, at, of.autoTopups)} ${customerAlertsSection(place, at, of.alerts)}
-  ${bought(place, of)}`;
+  ${creditSection(place, of.credit)} ${autoTopupsSection(place, at, of.autoTopups)}
+  ${customerAlertsSection(place, at, of.alerts)} ${bought(place, of)}`;
 }
 
 const whyOf = ({ id }: Customer): string =>
@@ -164,7 +170,7 @@ function bought(
         'Issued',
       ],
       rows: invoices.map(({ id, number, status, total, amountDue, currency, issuedAt }) => [
-        link(place, `/invoices/${id}`, number ?? code(id)),
+        link(place, `/invoices/${id}`, number === null ? code(id) : whole(number)),
         badge(status),
         money(total, currency),
         money(amountDue, currency),
@@ -203,7 +209,8 @@ function subscribed(
       ${events.map(
         ({ type, timestamp }) =>
           html`<li>
-            ${instant(place, timestamp)} ${type.replace('subscription.', '').replaceAll('_', ' ')}
+            ${instant(place, timestamp)}
+            ${words(type.replace('subscription.', '').replace('.', ' '))}
           </li>`,
       )}
     </ol>`;

@@ -1,7 +1,8 @@
 // Accepting an invitation.
 //
 // Holds: the link is mailed to the address that it is for, so who has it has the mailbox: that makes
-// a user. It does not sign in to a user that exists, whose links live a quarter of an hour: that one
+// a user. Where no mails are sent it is passed on by whoever invited, who answers for the address as
+// an operator does. It does not sign in to a user that exists, whose links live a quarter of an hour: that one
 // signs in first. Of two who accept at once one becomes a member.
 import { type Bounds, Full } from '../platform/bounds.ts';
 import { acceptInvitation, holdOpenInvitation } from '../records/invitations.ts';

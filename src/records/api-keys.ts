@@ -4,6 +4,7 @@ import { notifyChange } from '../platform/postgres/changes.ts';
 import { hashKey, newKey } from '../platform/crypto/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
+import { expireInvitationsOf, revokeInvitationsOf } from './invitations.ts';
 import { type Page, pageOf } from './page.ts';
 
 /** A key belongs to one organisation or to one group. */
@@ -11,7 +12,7 @@ export type KeyOwner =
   | { readonly kind: 'organisation'; readonly organisationId: string }
   | { readonly kind: 'group'; readonly groupId: string };
 
-/** What a key may do (src/http/edge/scopes.ts). A group's key may do `all`. */
+/** What a key may do (src/http/policy.ts). A group's key may do `all`. */
 export const KEY_SCOPES = ['all', 'read', 'metering'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
@@ -165,7 +166,7 @@ function ownerOf(organisationId: string | null, groupId: string | null): KeyOwne
   return { kind: 'group', groupId: groupId ?? '' };
 }
 
-/** Whether the key exists. A second revocation changes nothing. */
+/** Whether the key exists. The invitations that it made end. A second revocation changes nothing. */
 export async function revokeKey(
   sql: Transaction,
   { id, now }: { readonly id: string; readonly now: number },
@@ -174,6 +175,7 @@ export async function revokeKey(
     update api_keys set revoked_at = coalesce(revoked_at, ${new Date(now)})
     where id = ${id} returning id`;
   if (rows.length === 0) return false;
+  await revokeInvitationsOf(sql, { keyId: id, now });
   await notifyChange(sql, 'api_key', id);
   return true;
 }
@@ -200,13 +202,14 @@ export function isLive({ revokedAt, expiresAt }: KeyRecord, now: number): boolea
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > now);
 }
 
-/** Ends a key at a time, unless it ends sooner. */
+/** Ends a key at a time, unless it ends sooner, and the invitations that it made. */
 export async function expireKey(
   sql: Transaction,
   { id, at }: { readonly id: string; readonly at: number },
 ): Promise<void> {
   await sql`
     update api_keys set expires_at = least(expires_at, ${new Date(at)}::timestamptz) where id = ${id}`;
+  await expireInvitationsOf(sql, { keyId: id, at });
   await notifyChange(sql, 'api_key', id);
 }
 

@@ -6,6 +6,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
 import type { Role } from './members.ts';
+import { type OfAddress, revokeInvitationsFor } from './invitations-for.ts';
 import { type Page, pageOf } from './page.ts';
 import { isEmailOf } from './users.ts';
 import { isUuid } from './uuid.ts';
@@ -24,6 +25,11 @@ export type InvitationRecord = {
   readonly revokedAt: Date | null;
 };
 
+/** Who invites: a member, or a key and its end. */
+export type Inviter =
+  | { readonly kind: 'user'; readonly id: string }
+  | { readonly kind: 'key'; readonly id: string; readonly expiresAt: Date | null };
+
 export type OpenInvitation = InvitationRecord & {
   readonly organisationId: string;
   readonly organisationName: string;
@@ -39,7 +45,10 @@ function open(sql: Executor, now: number) {
   return sql`accepted_at is null and revoked_at is null and expires_at > ${new Date(now)}`;
 }
 
-/** It takes the place of one that the address has. */
+/** An open one of the address, which is not ended: it is for one of the roles to spare. */
+export type Spared = 'spared';
+
+/** It takes the place of one that the address has. One by a key ends with the key. */
 export async function insertInvitation(
   sql: Transaction,
   bounds: Bounds,
@@ -49,47 +58,45 @@ export async function insertInvitation(
     readonly email: string;
     readonly role: Role;
     readonly token: string;
-    readonly invitedBy: string | null;
+    readonly by: Inviter;
+    /** Whose open invitations the inviter may not end. */
+    readonly spare: readonly Role[];
     readonly now: number;
   },
-): Promise<InvitationRecord | Full> {
-  const { id, organisationId, email, role, token, invitedBy, now } = invitation;
+): Promise<InvitationRecord | Full | Spared> {
+  const { id, organisationId, email, role, token, by, spare, now } = invitation;
   const rows = sql`invitations where organisation_id = ${organisationId} and ${open(sql, now)}
     and not ${isEmailOf(sql, 'email', email)}`;
   const asked = { bound: 'members', owner: `${organisationId} invited`, rows } as const;
   const full = await findRoom(sql, bounds, asked);
   if (full !== null) return full;
-  await endOpen(sql, { organisationId, email, now });
+  const held = await holdOpen(sql, { organisationId, email, now });
+  if (held.some((each) => spare.includes(each))) return 'spared';
+  await revokeInvitationsFor(sql, { organisationId, email, now });
   const [made] = await sql<InvitationRecord[]>`
     with made as (
       insert into invitations (
-        id, organisation_id, email, role, hash, invited_by, created_at, expires_at)
+        id, organisation_id, email, role, hash, invited_by, invited_by_key, created_at, expires_at)
       values (
-        ${id}, ${organisationId}, ${email}, ${role}, ${hashKey(token)}, ${invitedBy},
-        ${new Date(now)}, ${new Date(now + INVITED_MS)})
+        ${id}, ${organisationId}, ${email}, ${role}, ${hashKey(token)},
+        ${by.kind === 'user' ? by.id : null}, ${by.kind === 'key' ? by.id : null}, ${new Date(now)},
+        least(${new Date(now + INVITED_MS)}, ${by.kind === 'key' ? by.expiresAt : null}::timestamptz))
       returning *)
     select ${columns(sql)} from made as invitations left join users inviter on inviter.id = invited_by`;
   if (made === undefined) throw new Error('the row that was just inserted');
   return made;
 }
 
-/** Those of an address in an organisation, also where they are over. */
-async function endOpen(
-  sql: Executor,
-  {
-    organisationId,
-    email,
-    now,
-  }: {
-    readonly organisationId: string;
-    readonly email: string;
-    readonly now: number;
-  },
-): Promise<void> {
-  await sql`
-    update invitations set revoked_at = ${new Date(now)}
+/** For what an address is invited to an organisation. The rows are locked until the commit. */
+async function holdOpen(
+  sql: Transaction,
+  { organisationId, email, now }: OfAddress,
+): Promise<Role[]> {
+  const rows = await sql<{ role: Role }[]>`
+    select role from invitations
     where organisation_id = ${organisationId} and ${isEmailOf(sql, 'email', email)}
-      and accepted_at is null and revoked_at is null`;
+      and ${open(sql, now)} for update`;
+  return rows.map(({ role }) => role);
 }
 
 export async function listInvitations(
@@ -123,6 +130,44 @@ export async function revokeInvitation(
   await sql`
     update invitations set revoked_at = ${new Date(now)}
     where id = ${id} and accepted_at is null and revoked_at is null`;
+}
+
+/** The open ones that a user has made for these roles; in every organisation unless one is named. How many. */
+export async function revokeInvitationsBy(
+  sql: Executor,
+  by: {
+    readonly userId: string;
+    readonly organisationId?: string;
+    readonly roles: readonly Role[];
+    readonly now: number;
+  },
+): Promise<number> {
+  const { userId, organisationId, roles, now } = by;
+  const where = organisationId === undefined ? sql`` : sql`and organisation_id = ${organisationId}`;
+  const ended = await sql`
+    update invitations set revoked_at = ${new Date(now)}
+    where invited_by = ${userId} and role = any(${[...roles]}) and ${open(sql, now)} ${where}`;
+  return ended.count;
+}
+
+/** The open ones of a key end with it, at this time. */
+export async function expireInvitationsOf(
+  sql: Executor,
+  { keyId, at }: { readonly keyId: string; readonly at: number },
+): Promise<void> {
+  await sql`
+    update invitations set expires_at = least(expires_at, ${new Date(at)}::timestamptz)
+    where invited_by_key = ${keyId} and accepted_at is null and revoked_at is null`;
+}
+
+/** The open ones of a key that is revoked. */
+export async function revokeInvitationsOf(
+  sql: Executor,
+  { keyId, now }: { readonly keyId: string; readonly now: number },
+): Promise<void> {
+  await sql`
+    update invitations set revoked_at = ${new Date(now)}
+    where invited_by_key = ${keyId} and ${open(sql, now)}`;
 }
 
 type Named =
@@ -171,8 +216,9 @@ export async function acceptInvitation(
 
 function openColumns(sql: Executor) {
   return sql`
-    select ${columns(sql)}, organisation_id as "organisationId", o.name as "organisationName"
-    from invitations join organisations o on o.id = organisation_id
+    select ${columns(sql)}, o.id as "organisationId", coalesce(s.name, o.name) as "organisationName"
+    from invitations join organisations o on o.id = invitations.organisation_id
+    left join organisation_settings s on s.organisation_id = o.id and s.mode = 'live'
     left join users inviter on inviter.id = invited_by`;
 }
 

@@ -1,7 +1,9 @@
 // The people of an organisation: who may sign in to its dashboard, and as what.
 //
-// Holds: an organisation that has members has an owner. Who takes an owner away holds the rows of
-// all its owners until the commit, so of two at once the second counts what the first has left.
+// Holds: no change here takes the last owner who may sign in from an organisation. Who takes an owner
+// away holds the rows of all its owners until the commit, so of two at once the second counts what the
+// first has left.
+import { revokeInvitationsFor } from './invitations-for.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
@@ -9,7 +11,7 @@ import { type Page, pageOf } from './page.ts';
 import { isEmailOf } from './users.ts';
 import { isUuid } from './uuid.ts';
 
-/** What a member may do (src/http/edge/scopes.ts). */
+/** What a member may do (src/http/policy.ts). */
 export const ROLES = ['owner', 'admin', 'support', 'read_only'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -133,6 +135,22 @@ export async function holdMember(
   return found ?? null;
 }
 
+/**
+ * What a user is there, who may sign in; null for nobody. Until the commit the role stays, and the
+ * user may.
+ */
+export async function roleToKeep(
+  sql: Transaction,
+  organisationId: string,
+  userId: string,
+): Promise<Role | null> {
+  const [found] = await sql<{ role: Role }[]>`
+    select role from organisation_members join users on users.id = user_id
+    where organisation_id = ${organisationId} and user_id = ${userId} and disabled_at is null
+    for share`;
+  return found?.role ?? null;
+}
+
 /** `member` is held. */
 export async function changeRole(
   sql: Transaction,
@@ -144,13 +162,14 @@ export async function changeRole(
   return 'changed';
 }
 
-/** `member` is held. */
+/** `member` is held. No invitation of before brings it back. */
 export async function removeMember(
   sql: Transaction,
   organisationId: string,
-  member: MemberRecord,
+  { member, now }: { readonly member: MemberRecord; readonly now: number },
 ): Promise<LastOwner | 'removed'> {
   if (await isLastOwner(sql, organisationId, member)) return 'last_owner';
+  await revokeInvitationsFor(sql, { organisationId, email: member.email, now });
   await sql`delete from organisation_members where id = ${member.id}`;
   return 'removed';
 }
@@ -161,8 +180,10 @@ async function isLastOwner(
   { id, role }: MemberRecord,
 ): Promise<boolean> {
   if (role !== 'owner') return false;
+  // One who may sign in no more is none.
   const others = await sql`
-    select from organisation_members
-    where organisation_id = ${organisationId} and role = 'owner' and id <> ${id} limit 1`;
+    select from organisation_members join users on users.id = user_id
+    where organisation_id = ${organisationId} and role = 'owner' and disabled_at is null
+      and organisation_members.id <> ${id} limit 1`;
   return others.length === 0;
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import type { Role } from '../../src/records/members.ts';
-import { aMember, enrolled, placeOf } from '../http/people/tab.ts';
+import { aMember, enrolled, placeOf, Tab } from '../http/people/tab.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Member, memberOf } from './member.ts';
 
@@ -102,10 +102,80 @@ test('the last owner cannot be removed in the dashboard, and the page says why',
   expect(await roleOf(row!.id)).toBe('owner');
 });
 
-test('without a mail server an invitation says how a new user signs in, and can be withdrawn', async () => {
-  const email = 'new.member@example.com';
+const LINK = /\/dashboard\/invitations\/([0-9A-Za-z]{43})(?![0-9A-Za-z])/g;
+
+test('without a mail server an invitation is a link to copy, which makes a member once', async () => {
+  const email = 'copied.link@example.com';
   const page = await owner.act('/settings/invitations/new', { email, role: 'support' });
-  expect(page.text).toContain(`user create --org ${server.organisation.id} --email ${email}`);
+  const [[link, token] = [], ...more] = [...page.text.matchAll(LINK)];
+  expect([link, more]).toEqual([expect.any(String), []]);
+  // By hand it is the same role.
+  expect(page.text).toContain(
+    `user create --org ${server.organisation.id} --email ${email} --role support`,
+  );
+  const [stored] = await server.sql<{ text: string }[]>`
+    select (select string_agg(i::text, '') from invitations i)
+      || (select string_agg(a::text, '') from audit_log a)
+      || (select string_agg(k.body, '') from idempotency k) as text`;
+  for (const text of [stored!.text, await owner.read(AT), server.logged.join('')]) {
+    expect(text).not.toContain(token!);
+  }
+  const tab = new Tab(server);
+  expect((await tab.get(link!)).text).toContain(email);
+  expect(placeOf(await tab.post(link!, { name: 'Grace' }))).toStartWith('/dashboard/');
+  const [row] = await server.sql<{ role: Role }[]>`
+    select role from organisation_members m join users u on u.id = m.user_id
+    where u.email = ${email}`;
+  expect(row).toEqual({ role: 'support' });
+  expect((await new Tab(server).post(link!, { name: 'Eve' })).status).toBe(410);
+});
+
+test('an admin ends no invitation of an owner by another to its address', async () => {
+  const [path, email] = ['/settings/invitations/new', 'second.owner@example.com'];
+  const linkIn = ({ text }: { readonly text: string }) => text.match(LINK)![0];
+  const ofOwner = linkIn(await owner.act(path, { email, role: 'owner' }));
+  for (const each of [email, email.toUpperCase()]) {
+    const reply = await force(admin, path, { email: each, role: 'read_only' });
+    expect(reply.status).toBe(403);
+  }
+  expect((await new Tab(server).get(ofOwner)).status).toBe(200);
+  // An owner takes its place, and an admin that of one that it could have made.
+  const ofSupport = linkIn(await owner.act(path, { email, role: 'support' }));
+  const ofAdmin = linkIn(await admin.act(path, { email, role: 'read_only' }));
+  const statuses: number[] = [];
+  for (const link of [ofOwner, ofSupport, ofAdmin]) {
+    statuses.push((await new Tab(server).get(link)).status);
+  }
+  expect(statuses).toEqual([410, 410, 200]);
+  // One that is over is nobody's.
+  const over = 'late.owner@example.com';
+  await owner.act(path, { email: over, role: 'owner' });
+  await server.sql`update invitations set expires_at = now() where email = ${over}`;
+  await admin.act(path, { email: over, role: 'support' });
+});
+
+test('the printed command takes an address as one word, whatever is in it', async () => {
+  const email = "o'brien$x|`id`@example.com";
+  const page = await owner.act('/settings/invitations/new', { email, role: 'read_only' });
+  const [, printed = ''] = / user create (.*?)\s*<\/code>/s.exec(page.text)!;
+  const command = printed
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+  const { stdout } = Bun.spawnSync(['sh', '-c', `printf '%s\\n' ${command}`]);
+  expect(stdout.toString().trim().split('\n')).toEqual([
+    '--org',
+    server.organisation.id,
+    '--email',
+    email,
+    '--role',
+    'read_only',
+  ]);
+});
+
+test('an invitation can be withdrawn in the dashboard', async () => {
+  const email = 'new.member@example.com';
+  await owner.act('/settings/invitations/new', { email, role: 'support' });
   const list = await owner.read(AT);
   const [, path = ''] = new RegExp(`"${owner.base}(/settings/invitations/[\\w-]+/revoke)"`).exec(
     list,

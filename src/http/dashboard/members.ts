@@ -1,16 +1,15 @@
 // Members, invitations and security, among the settings.
-import { TollhouseError } from '../../client/index.ts';
 import type { InvitationCreate, MemberChange } from '../../client/types.ts';
 import { confirmPage } from '../../pages/dashboard/confirm.ts';
 import {
+  invitedPage,
   invitePage,
   memberPage,
   membersPage,
-  notMailedPage,
   securityPage,
 } from '../../pages/dashboard/members.ts';
 import { isPowerful, type RiskyAction } from '../../people/step-up.ts';
-import { pageOf } from './lists.ts';
+import { PAGE_ROWS_MAX, pageOf, rowOf } from './lists.ts';
 import type { DashboardPage, Visit } from './page.ts';
 import { given, Typed } from './typed.ts';
 
@@ -100,7 +99,7 @@ async function askRemove(visit: Visit) {
   return confirmPage(visit.place, {
     title: 'Remove the member',
     under: email,
-    text: 'Nothing of this organization is shown to the user from now on.',
+    text: 'Nothing of this organization is shown to the user from now on, and open invitations of the user end.',
     submit: 'Remove the member',
     isGrave: true,
     to: `/settings/members/${id}/remove`,
@@ -118,18 +117,15 @@ async function invite(visit: Visit) {
   const role = typed.required('role') as InvitationCreate['role'];
   const body = { email: typed.required('email'), role };
   const made = await visit.api.invitations.create(body, given({ idempotencyKey: visit.key }));
-  if (!made.mailed) return notMailedPage(visit.place, made.email);
+  if (made.url !== null) return invitedPage(visit.place, { ...made, url: made.url });
   return { to: '/settings/members', notice: 'sent' } as const;
 }
 
 async function askWithdraw(visit: Visit) {
   const { api, place } = visit;
   const id = idOf(visit);
-  const { data } = await api.invitations.list({ limit: 200 });
-  const invitation = data.find((each) => each.id === id);
-  if (invitation === undefined) {
-    throw new TollhouseError('no such invitation', { type: 'not_found', status: 404 });
-  }
+  const all = api.invitations.list({ limit: PAGE_ROWS_MAX });
+  const invitation = await rowOf(all, id, 'invitation');
   return confirmPage(place, {
     title: 'Withdraw the invitation',
     under: invitation.email,

@@ -34,6 +34,9 @@ const SECURITY = {
 export const PEOPLE: readonly [TSchema, unknown][] = [
   [Member, MEMBER],
   [Invitation, INVITATION],
-  [NewInvitation, { ...INVITATION, mailed: true } satisfies Static<typeof NewInvitation>],
+  [
+    NewInvitation,
+    { ...INVITATION, mailed: true, url: null } satisfies Static<typeof NewInvitation>,
+  ],
   [Security, SECURITY],
 ];

@@ -3,23 +3,29 @@
 // Holds: both modes have the same members, so a key of test mode reads them and changes none. An
 // admin makes, changes and removes no owner. An organisation that has members keeps an owner,
 // whatever is done at the same time. Who is removed sees nothing of it from the answer on: sessions
-// are looked up on each use.
+// are looked up on each use, and no invitation that was made before brings it back. No invitation
+// outlives the right of the member or the key that made it.
 import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { invitationLetter } from '../../mail/people.ts';
 import { invitationAddress } from '../../people/addresses.ts';
 import type { Post } from '../../people/post.ts';
-import { mayGovern } from '../../people/roles.ts';
+import { mayGovern, rolesBeyond } from '../../people/roles.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
+import type { Secrets } from '../../platform/crypto/secrets.ts';
 import type { RateLimit, RateLimiter } from '../../platform/redis/rate-limit.ts';
+import { holdKeys, isLive } from '../../records/api-keys.ts';
 import {
   holdInvitation,
   type InvitationRecord,
+  type Inviter,
   insertInvitation,
   listInvitations,
   revokeInvitation,
+  revokeInvitationsBy,
+  type Spared,
 } from '../../records/invitations.ts';
 import {
   changeRole,
@@ -30,6 +36,8 @@ import {
   listMembers,
   type MemberRecord,
   removeMember,
+  type Role,
+  roleToKeep,
 } from '../../records/members.ts';
 import { findOrganisation } from '../../records/organisations.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
@@ -63,6 +71,7 @@ export type MemberRoutesDeps = {
   readonly limiter: RateLimiter;
   readonly newToken: () => string;
   readonly post: Post;
+  readonly secrets: Secrets;
 };
 
 type Deps = MemberRoutesDeps & { readonly limit: RateLimit };
@@ -75,6 +84,9 @@ const LIST = {
   summary: 'List members, newest first',
   description: 'Who may sign in to the dashboard of the organization, and as what.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: Body(PAGE),
   answers: { 200: ListOf(Member) },
 } as const;
@@ -83,6 +95,9 @@ const READ = {
   operationId: 'getMember',
   summary: 'Get a member',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params: { id: 'The id of the member.' },
   answers: { 200: Member },
   refusals: ['not_found'],
@@ -91,8 +106,11 @@ const READ = {
 const CHANGE = {
   operationId: 'updateMember',
   summary: 'Change the role of a member',
-  description: `It holds from the member's next request on. The last owner stays one. ${BOTH_MODES}`,
+  description: `It holds from the member's next request on. Open invitations that the member made end, where the new role may not make them. The last owner stays one. ${BOTH_MODES}`,
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'member', before: READ, isOfBothModes: true },
   params: { id: 'The id of the member.' },
   body: MemberChange,
   answers: { 200: Member },
@@ -102,8 +120,11 @@ const CHANGE = {
 const REMOVE = {
   operationId: 'removeMember',
   summary: 'Remove a member',
-  description: `Its sessions see nothing of the organization from now on. The last owner stays. ${BOTH_MODES}`,
+  description: `Its sessions see nothing of the organization from now on, and the open invitations that it made, or that are for its address, end. The last owner stays. ${BOTH_MODES}`,
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'member', before: READ, isOfBothModes: true },
   params: { id: 'The id of the member.' },
   answers: { 204: null },
   refusals: ['not_found', 'conflict'],
@@ -112,8 +133,11 @@ const REMOVE = {
 const INVITE = {
   operationId: 'createInvitation',
   summary: 'Invite somebody by e-mail',
-  description: `For 7 days; it takes the place of one that the address has. The link is in the mail alone. ${BOTH_MODES}`,
+  description: `For 7 days, and no longer than the key or the member that invites may; it takes the place of one that the address has, which an admin does with none for an owner: that is 403. The link is in the mail alone; where no mails are sent, in this answer alone. ${BOTH_MODES}`,
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'invitation', isOfBothModes: true },
   body: InvitationCreate,
   idempotent: true,
   answers: { 201: NewInvitation },
@@ -124,6 +148,9 @@ const LIST_INVITED = {
   operationId: 'listInvitations',
   summary: 'List invitations, newest first',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: Body(PAGE),
   answers: { 200: ListOf(Invitation) },
 } as const;
@@ -133,6 +160,9 @@ const WITHDRAW = {
   summary: 'Withdraw an invitation',
   description: `Its link opens nothing from now on. Again is the same. ${BOTH_MODES}`,
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'invitation', isOfBothModes: true },
   params: { id: 'The id of the invitation.' },
   answers: { 204: null },
   refusals: ['not_found', 'conflict'],
@@ -180,6 +210,7 @@ function changeMember(deps: Deps): Route {
       if (!mayGovern(principal.scope, role)) return notForAdmins();
       const { organisationId } = principal;
       if ((await changeRole(sql, organisationId, { member, role })) === LAST) return lastOwner();
+      await endInvitations(deps, sql, { organisationId, member, role });
       return Response.json(fromMember({ ...member, role }));
     }),
   );
@@ -188,10 +219,28 @@ function changeMember(deps: Deps): Route {
 function deleteMember(deps: Deps): Route {
   return deps.edge.organisation(REMOVE, ({ principal, params }) =>
     onMember(deps, principal, params.id, async (sql, member) => {
-      if ((await removeMember(sql, principal.organisationId, member)) === LAST) return lastOwner();
+      const { organisationId } = principal;
+      const removed = { member, now: deps.clock.now() };
+      if ((await removeMember(sql, organisationId, removed)) === LAST) return lastOwner();
+      await endInvitations(deps, sql, { organisationId, member, role: null });
       return new Response(null, { status: 204 });
     }),
   );
+}
+
+/** Those that the member made, and may not make as what it is from now on. */
+async function endInvitations(
+  { clock }: Deps,
+  sql: Transaction,
+  of: {
+    readonly organisationId: string;
+    readonly member: MemberRecord;
+    readonly role: Role | null;
+  },
+): Promise<void> {
+  const { organisationId, member, role } = of;
+  const [{ userId }, roles, now] = [member, rolesBeyond(role), clock.now()];
+  await revokeInvitationsBy(sql, { userId, organisationId, roles, now });
 }
 
 /** Runs `task` on a member whom the caller may decide about, and whom nobody else changes meanwhile. */
@@ -213,12 +262,12 @@ async function onMember(
 }
 
 function invite(deps: Deps): Route {
-  const { edge, sql, clock, newToken, post } = deps;
+  const { edge, sql, clock, newToken, post, secrets, settings } = deps;
   return edge.organisation(INVITE, async ({ principal, body, idempotencyKey: key }) => {
     if (!isForBothModes(principal)) return notForTestKeys();
     if (!mayGovern(principal.scope, body.role)) return notForAdmins();
     const now = clock.now();
-    const attempt = { sql, principal, operation: 'POST /invitations', key, body, now };
+    const attempt = { sql, principal, operation: 'POST /invitations', key, body, now, secrets };
     const token = newToken();
     let made: InvitationRecord | null = null;
     // Not stored, and sent with the headers that go with it.
@@ -232,7 +281,8 @@ function invite(deps: Deps): Route {
       const invited = await insert(deps, transaction, { principal, body, token, now });
       if ('status' in invited) return invited;
       made = invited;
-      return answer(201, { ...fromInvitation(invited, now), mailed: post.isOpen });
+      const url = post.isOpen ? null : invitationAddress(settings.appUrl, token);
+      return answer(201, { ...fromInvitation(invited, now), mailed: post.isOpen, url });
     });
     if (made !== null) mail(deps, principal, { invitation: made, token });
     return refused ?? response;
@@ -240,7 +290,7 @@ function invite(deps: Deps): Route {
 }
 
 async function insert(
-  { ids, settings: { bounds } }: Deps,
+  deps: Deps,
   sql: Transaction,
   options: {
     readonly principal: OrganisationPrincipal;
@@ -250,14 +300,46 @@ async function insert(
   },
 ): Promise<InvitationRecord | Answer> {
   const { principal, body, token, now } = options;
-  const { organisationId, actor } = principal;
+  const { organisationId } = principal;
+  const may = await holdInviter(deps, sql, { principal, role: body.role });
+  if ('status' in may) return may;
   if ((await findMemberByEmail(sql, organisationId, body.email)) !== null) {
     return refusal('conflict', 'this address is a member already');
   }
-  const invitedBy = actor.kind === 'user' ? actor.id : null;
-  const wanted = { ...body, id: ids.next(), organisationId, token, invitedBy, now };
-  const made = await insertInvitation(sql, bounds, wanted);
+  const wanted = { ...body, id: deps.ids.next(), organisationId, token, ...may, now };
+  const made = await insertInvitation(sql, deps.settings.bounds, wanted);
+  if (made === SPARED) return { ...refusal('forbidden', NOT_FOR_ADMINS), isKept: false };
   return made instanceof Full ? refusal('conflict', made.message) : made;
+}
+
+type MayInvite = {
+  readonly by: Inviter;
+  /** The roles whose open invitations it may not end. */
+  readonly spare: readonly Role[];
+};
+
+/**
+ * Its right may be another than when the request began. It stays until the invitation is there to
+ * end with it.
+ */
+async function holdInviter(
+  { clock }: Deps,
+  sql: Transaction,
+  { principal, role }: { readonly principal: OrganisationPrincipal; readonly role: Role },
+): Promise<MayInvite | Answer> {
+  const { organisationId, actor } = principal;
+  const { id } = actor;
+  if (actor.kind === 'user') {
+    const own = await roleToKeep(sql, organisationId, id);
+    if (own !== null && mayGovern(own, role)) {
+      return { by: { kind: 'user', id }, spare: rolesBeyond(own) };
+    }
+    return { ...refusal('forbidden', 'you may not invite as this role any more'), isKept: false };
+  }
+  const key = (await holdKeys(sql, principal, [id])).get(id);
+  if (key === undefined || !isLive(key, clock.now())) return { ...ENDED, isKept: false };
+  const by = { kind: 'key', id, expiresAt: key.expiresAt } as const;
+  return { by, spare: rolesBeyond(principal.scope) };
 }
 
 function mail(
@@ -304,12 +386,16 @@ function withdraw({ edge, sql, clock }: Deps): Route {
   });
 }
 
+const ENDED = refusal('unauthorized', 'the API key has been revoked or has expired');
 const noSuchMember = () => refuse('not_found', 'no such member');
 
 const LAST: LastOwner = 'last_owner';
 const lastOwner = () =>
   refuse('conflict', 'an organization keeps an owner: make another one first');
-const notForAdmins = () => refuse('forbidden', 'an admin decides about no owner');
+
+const SPARED: Spared = 'spared';
+const NOT_FOR_ADMINS = 'an admin decides about no owner';
+const notForAdmins = () => refuse('forbidden', NOT_FOR_ADMINS);
 
 const ofBothModes = ({ organisationId }: OrganisationPrincipal) => ({
   organisation_id: organisationId,

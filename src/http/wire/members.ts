@@ -38,9 +38,14 @@ export const Invitation = Type.Object({
 export const NewInvitation = Type.Object({
   ...Invitation.properties,
   mailed: Type.Boolean({
-    description:
-      'false where the service sends no mails (`SMTP_URL`): the invitation is then on the account page of a user who signs in.',
+    description: 'false where the service sends no mails (`SMTP_URL`).',
   }),
+  url: Nullable(
+    Type.String({
+      description:
+        'Where no mail is sent: the link to pass on, in this answer alone. It works once. null where it is mailed: it proves then who reads the mails of the address.',
+    }),
+  ),
 });
 
 export function fromMember(member: MemberRecord): Static<typeof Member> {

@@ -1,7 +1,9 @@
 // The members of an organisation, who is invited, and what is asked of them. Both modes share them.
 import type { Invitation, Member, Security } from '../../client/types.ts';
+import { ADMIN_COMMAND } from '../../platform/admin-command.ts';
 import { type Html, html } from '../html.ts';
 import { checkbox, field, form, select } from './forms.ts';
+import { shownOnce } from './once.ts';
 import { button, facts, heading, section } from './parts.ts';
 import { pager, table } from './tables.ts';
 import { badge, code, instant } from './values.ts';
@@ -107,7 +109,7 @@ export function memberPage(place: Place, { id, name, email, role, secondFactor }
 }
 
 export function invitePage(place: Place): Html {
-  return html`${heading('Invite somebody', { under: 'A link is mailed. It holds for a week.' })}
+  return html`${heading('Invite somebody', { under: 'By a link, which holds for a week.' })}
   ${form(place, {
     to: '/settings/invitations/new',
     submit: 'Invite',
@@ -124,16 +126,28 @@ export function invitePage(place: Place): Html {
   })}`;
 }
 
-/** Where no mail is sent: the invitation waits for who signs in as that user. */
-export function notMailedPage(place: Place, email: string): Html {
+/** Where no mail is sent: the link is passed on by hand. */
+export function invitedPage(
+  place: Place,
+  { email, role, url }: { readonly email: string; readonly role: string; readonly url: string },
+): Html {
   const { id } = place.organisation;
-  return html`${heading('The invitation is made')}
+  return html`${heading('The invitation is made', { under: html`<bdi>${email}</bdi>` })}
+    <p>No mails are sent here: copy the link and send it. It works once, within a week.</p>
+    ${shownOnce('Invitation link', url)}
     <p>
-      No mails are sent here. A user who exists finds it under "Your account". For somebody new an
-      operator makes the user, with a link that signs in:
+      Whoever has a user here signs in first, and finds the invitation under "Your account" too. An
+      operator can also make the member, with a link that signs in:
     </p>
-    <p><code>bun run admin user create --org ${id} --email ${email}</code></p>
+    <p>
+      <code>${ADMIN_COMMAND} user create --org ${id} --email ${word(email)} --role ${role}</code>
+    </p>
     <p>${button(place, '/settings/members', 'To the members', false)}</p>`;
+}
+
+/** As one word of a shell, whatever is in it. */
+function word(text: string): string {
+  return /^[\w.+@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 export function securityPage(place: Place, security: Security): Html {

@@ -54,6 +54,8 @@ test('an invited stranger gets a mail, joins with a name, and is signed in', asy
     created_at: expect.any(String),
     expires_at: new Date(Date.parse(json.created_at) + 7 * 86_400_000).toISOString(),
     mailed: true,
+    // The mailbox proves whose address it is.
+    url: null,
   });
   expect(mail.subject).toBe('You are invited to One');
   const tab = new Tab(server);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { createOrganisation, type FirstKeys } from '../../../src/accounts/onboarding.ts';
+import { runAdmin } from '../../support/admin.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { aMember, type Person, signedIn } from './tab.ts';
 
@@ -94,16 +95,39 @@ test('members of another organisation are 404', async () => {
 
 test('the last owner of an organisation stays, as an owner', async () => {
   const { keys, owners } = await withOwners(1);
-  const { memberId } = owners[0]!;
+  const { memberId, email } = owners[0]!;
   await aMember(server, 'admin', { organisationId: keys.id });
+  // One of before it was a member.
+  const body = { email: 'stray@example.com', role: 'support' };
+  const { id } = (await server.call('POST', '/invitations', { key: keys.liveKey, body })).json;
+  await server.sql`update invitations set email = ${email} where id = ${id}`;
   for (const { status, json } of [
     await remove(keys, memberId),
     await change(keys, memberId, 'admin'),
   ]) {
     expect([status, json.error.type]).toEqual([409, 'conflict']);
   }
+  // What is refused leaves no trace.
+  expect(await server.sql`select revoked_at from invitations where id = ${id}`).toMatchObject([
+    { revoked_at: null },
+  ]);
   expect((await change(keys, memberId, 'owner')).status).toBe(200);
   expect(await roles(keys)).toEqual(['admin', 'owner']);
+});
+
+test('an owner who may sign in no more is none that is left', async () => {
+  const { keys, owners } = await withOwners(2);
+  const [first, second] = owners as [Person, Person];
+  const args = ['user', 'remove', '--email', second.email];
+  expect((await runAdmin(args, server.databaseUrl)).exitCode).toBe(0);
+  for (const { status, json } of [
+    await remove(keys, first.memberId),
+    await change(keys, first.memberId, 'admin'),
+  ]) {
+    expect([status, json?.error.type]).toEqual([409, 'conflict']);
+  }
+  expect((await remove(keys, second.memberId)).status).toBe(204);
+  expect(await roles(keys)).toEqual(['owner']);
 });
 
 test('of all owners who are removed at once one stays', async () => {

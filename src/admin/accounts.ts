@@ -11,7 +11,7 @@ import {
   listKeys,
   revokeKey,
 } from '../records/api-keys.ts';
-import { groupExists, organisationExists } from '../records/organisations.ts';
+import { groupExists, listOrganisations, organisationExists } from '../records/organisations.ts';
 import { fromKey } from '../http/wire/api-keys.ts';
 import {
   type Command,
@@ -38,6 +38,7 @@ export const ACCOUNTS: Readonly<Record<string, Command>> = {
     takesIds: true,
     plan: planMove,
   },
+  'org list': { usage: '', options: [], onlyReads: () => true, plan: planOrganisations },
   'key create': {
     usage:
       '(--org ID | --group ID) [--mode test|live] [--name NAME] [--scopes all|read|metering] [--expires-at ISO_TIME]',
@@ -63,6 +64,20 @@ function planOrganisation({ name, group }: Options): Run {
     const made = await createOrganisation({ sql, ids, now: clock.now() }, asked);
     if (made === 'no_such_group') throw new CommandRefused(`there is no group ${group}`);
     return { value: { organization_id: made.id, test_key: made.testKey, live_key: made.liveKey } };
+  };
+}
+
+function planOrganisations(): Run {
+  return async (sql) => {
+    const found = await listOrganisations(sql);
+    return {
+      value: found.map(({ id, name, groupId, createdAt }) => ({
+        organization_id: id,
+        name,
+        group_id: groupId,
+        created_at: createdAt.toISOString(),
+      })),
+    };
   };
 }
 

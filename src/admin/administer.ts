@@ -21,6 +21,7 @@ import { UPKEEP } from './upkeep.ts';
 import { USERS } from './users.ts';
 import { ConfigError, parseConfig } from '../config.ts';
 import { checkSchema, migrate, MigrationFailure } from '../database/migrate.ts';
+import { ADMIN_COMMAND } from '../platform/admin-command.ts';
 import { openServices, readRuntime } from '../platform/embedded/services.ts';
 import { ServiceFailure } from '../platform/failure.ts';
 import { checkPostgres, sayNoConnection } from '../platform/net/reachable.ts';
@@ -38,7 +39,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 const USAGE = [
-  'usage: bun run admin COMMAND [--json]',
+  `usage: ${ADMIN_COMMAND} COMMAND [--json]`,
   ...Object.entries(COMMANDS).map(([name, { usage }]) => `  ${name} ${usage}`.trimEnd()),
 ].join('\n');
 

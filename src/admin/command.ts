@@ -1,8 +1,9 @@
 // What a command of the administration is, and how its arguments are read.
 import { clock } from '../platform/clock.ts';
-import type { Sql } from '../platform/postgres/postgres.ts';
+import type { Executor, Sql } from '../platform/postgres/postgres.ts';
 import type { Config } from '../config.ts';
 import type { Mode } from '../../ledger/kernel/tenant.ts';
+import { findAppUrl } from '../records/installation.ts';
 import { PORTAL_TTL_S_MAX } from '../records/portal-tokens.ts';
 import { isUuid } from '../records/uuid.ts';
 
@@ -53,6 +54,14 @@ export type Command = {
   /** Reads the arguments. @throws UsageError */
   plan(options: Options, ids: readonly string[]): Run;
 };
+
+/** Where links lead: to the server that was started last, unless this environment says another. */
+export async function appUrlOf(
+  sql: Executor,
+  { isAddressed, appUrl }: Pick<Config, 'isAddressed' | 'appUrl'>,
+): Promise<string> {
+  return isAddressed ? appUrl : ((await findAppUrl(sql)) ?? appUrl);
+}
 
 export function textOf(what: string, value: string | undefined): string {
   const text = value?.trim() ?? '';

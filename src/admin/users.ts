@@ -1,10 +1,14 @@
 // Users of the dashboard.
+import type { Config } from '../config.ts';
 import { signInAddress } from '../people/addresses.ts';
+import { rolesBeyond } from '../people/roles.ts';
 import { Full } from '../platform/bounds.ts';
 import { clock } from '../platform/clock.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
+import { revokeInvitationsBy } from '../records/invitations.ts';
+import { revokeInvitationsFor } from '../records/invitations-for.ts';
 import {
   addMember,
   findMemberByEmail,
@@ -27,6 +31,7 @@ import {
 } from '../records/users.ts';
 import { isEmail } from '../http/wire/values.ts';
 import {
+  appUrlOf,
   type Command,
   CommandRefused,
   idOf,
@@ -39,7 +44,7 @@ import {
 
 export const USERS: Readonly<Record<string, Command>> = {
   'user create': {
-    usage: '--org ID --email EMAIL [--role owner|admin|support|read_only] [--name NAME]',
+    usage: '--org ID --email EMAIL [--role read_only|support|admin|owner] [--name NAME]',
     options: ['org', 'email', 'role', 'name'],
     plan: planCreation,
   },
@@ -49,47 +54,71 @@ export const USERS: Readonly<Record<string, Command>> = {
     options: ['email', 'org'],
     plan: planRemoval,
   },
+  'user sign-in': { usage: '--email EMAIL', options: ['email'], plan: planSignIn },
   'user sign-out': { usage: '--email EMAIL', options: ['email'], plan: planSignOut },
   'user reset-second-factor': { usage: '--email EMAIL', options: ['email'], plan: planReset },
 };
 
+/** More is given by name alone. */
+const LEAST_ROLE: Role = 'read_only';
+
 /** Links of an operator, for a user, at a time. */
 const LINKS_MAX = 100;
 
-/** The user and the member where they are missing, and a link that signs in. */
-function planCreation({ org, email, role = 'owner', name }: Options): Run {
+/**
+ * The user and the member where they are missing, and a link that signs in. What the address was
+ * invited for ends: it would be a way back for a member who is removed.
+ */
+function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
   const organisationId = idOf('--org', org);
   const asked = { email: emailOf(email), role: roleOf(role) };
   const named = name === undefined ? nameIn(asked.email) : textOf('--name', name);
-  return async (sql, { bounds, appUrl }) => {
+  return async (sql, config) => {
+    const { bounds } = config;
     const now = clock.now();
-    const token = newToken();
-    const member = await sql.begin(async (transaction) => {
+    const { member, link } = await sql.begin(async (transaction) => {
       if (!(await organisationExists(transaction, organisationId))) {
         throw new CommandRefused(`there is no organisation ${organisationId}`);
       }
+      await revokeInvitationsFor(transaction, { organisationId, email: asked.email, now });
       const wanted = { id: ids.next(), email: asked.email, name: named, now };
       const user = await ensureUser(transaction, wanted);
       if (user.disabledAt !== null) await disableUser(transaction, { id: user.id, at: null });
       const added = { id: ids.next(), organisationId, userId: user.id, role: asked.role, now };
       const made = await addMember(transaction, bounds, added);
       if (made instanceof Full) throw new CommandRefused(made.message);
-      const link = { id: ids.next(), token, userId: user.id, openMax: LINKS_MAX, now };
-      if (!(await insertSignInLink(transaction, link))) {
-        throw new CommandRefused(`${asked.email} has ${LINKS_MAX} links that are open`);
-      }
-      return findMemberByEmail(transaction, organisationId, asked.email);
+      return {
+        link: await newLink(transaction, config, user),
+        member: await findMemberByEmail(transaction, organisationId, asked.email),
+      };
     });
     return {
-      value: {
-        user_id: member?.userId,
-        email: member?.email,
-        role: member?.role,
-        sign_in_url: signInAddress(appUrl, token),
-        expires_at: isoOf(now + LINK_MS),
-      },
+      value: { user_id: member?.userId, email: member?.email, role: member?.role, ...link },
     };
   };
+}
+
+/** For a user who gets no mail. It takes nothing from the user: a second factor is asked for. */
+function planSignIn({ email }: Options): Run {
+  return ofUser(emailOf(email), (sql, user, config) => {
+    if (user.disabledAt === null) return newLink(sql, config, user);
+    throw new CommandRefused(`${user.email} may not sign in any more: user create changes that`);
+  });
+}
+
+/** Signs the user in, once. */
+async function newLink(
+  sql: Transaction,
+  config: Config,
+  { id: userId, email }: UserRecord,
+): Promise<{ readonly sign_in_url: string; readonly expires_at: string | null }> {
+  const [now, token] = [clock.now(), newToken()];
+  const link = { id: ids.next(), token, userId, openMax: LINKS_MAX, now };
+  if (!(await insertSignInLink(sql, link))) {
+    throw new CommandRefused(`${email} has ${LINKS_MAX} links that are open`);
+  }
+  const address = signInAddress(await appUrlOf(sql, config), token);
+  return { sign_in_url: address, expires_at: isoOf(now + LINK_MS) };
 }
 
 function planList({ org }: Options): Run {
@@ -116,7 +145,7 @@ function planRemoval({ email, org }: Options): Run {
     return ofUser(address, async (sql, { id }) => {
       await disableUser(sql, { id, at: new Date(clock.now()) });
       const ended = await revokeSessions(sql, { userId: id, now: clock.now() });
-      return { disabled: true, sessions_ended: ended };
+      return { disabled: true, sessions_ended: ended, ...(await endInvitations(sql, id)) };
     });
   }
   const organisationId = idOf('--org', org);
@@ -124,11 +153,22 @@ function planRemoval({ email, org }: Options): Run {
     const found = await findMemberByEmail(sql, organisationId, known);
     const member = found === null ? null : await holdMember(sql, organisationId, found.id);
     if (member === null) throw new CommandRefused(`${known} is no member of ${organisationId}`);
-    if ((await removeMember(sql, organisationId, member)) === 'last_owner') {
+    const now = clock.now();
+    if ((await removeMember(sql, organisationId, { member, now })) === 'last_owner') {
       throw new CommandRefused(`${known} is the last owner: make another one first`);
     }
-    return { removed: true };
+    return { removed: true, ...(await endInvitations(sql, member.userId, { organisationId })) };
   });
+}
+
+/** Those that the user made: nobody answers for them any more. */
+async function endInvitations(
+  sql: Transaction,
+  userId: string,
+  where: { readonly organisationId?: string } = {},
+): Promise<{ readonly invitations_ended: number }> {
+  const of = { userId, ...where, roles: rolesBeyond(null), now: clock.now() };
+  return { invitations_ended: await revokeInvitationsBy(sql, of) };
 }
 
 function planSignOut({ email }: Options): Run {
@@ -146,12 +186,15 @@ function planReset({ email }: Options): Run {
   });
 }
 
-function ofUser(email: string, task: (sql: Transaction, user: UserRecord) => Promise<object>): Run {
-  return (sql) =>
+function ofUser(
+  email: string,
+  task: (sql: Transaction, user: UserRecord, config: Config) => Promise<object>,
+): Run {
+  return (sql, config) =>
     sql.begin(async (transaction) => {
       const user = await findUserByEmail(transaction, email);
       if (user === null) throw new CommandRefused(`there is no user ${email}`);
-      const done = await task(transaction, user);
+      const done = await task(transaction, user, config);
       return { value: { user_id: user.id, email: user.email, ...done } };
     });
 }

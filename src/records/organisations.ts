@@ -1,7 +1,8 @@
 // Groups and organisations, and an organisation's settings.
 //
 // Holds: each mode has its own settings, so that a test key never changes what a live invoice says
-// or when a live debt is given up. A change of settings holds their row until the commit: the
+// or when a live debt is given up. A new name alone goes to both, unless a test key gives it
+// (http/routes/organization.ts). A change of settings holds their row until the commit: the
 // events of a mode ascend in their numbers and their times.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { DunningPolicy } from '../../ledger/subscriptions/dunning.ts';
@@ -166,6 +167,15 @@ export async function moveToGroup(
     on conflict (organisation_id, group_id) do update set left_at = excluded.left_at`;
 }
 
+/** All there are, the oldest first. */
+export async function listOrganisations(
+  sql: Executor,
+): Promise<readonly (NewOrganisation & { readonly createdAt: Date })[]> {
+  return sql<(NewOrganisation & { createdAt: Date })[]>`
+    select id, group_id as "groupId", name, created_at as "createdAt"
+    from organisations order by created_at, id`;
+}
+
 export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
   const rows = await sql`select 1 from organisations limit 1`;
   return rows.length > 0;
@@ -183,6 +193,13 @@ export async function brandingOf(sql: Executor, scope: Tenant): Promise<Branding
 export async function billingPolicyOf(sql: Executor, scope: Tenant): Promise<BillingPolicy> {
   const { timezone: zone, dunning } = await findOrganisation(sql, scope);
   return { zone, dunning };
+}
+
+/** Holds its settings in both modes until the commit, in one order: of two that hold them one waits. */
+export async function holdSettings(sql: Transaction, organisationId: string): Promise<void> {
+  await sql`
+    select from organisation_settings where organisation_id = ${organisationId}
+    order by mode for update`;
 }
 
 /**

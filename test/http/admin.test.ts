@@ -33,6 +33,20 @@ test('org create gives two keys that work, each in its mode', async () => {
   expect(row!['group_id']).toBe(server.group.id);
 });
 
+test('org list names every organisation, the oldest first, and needs nothing to be known', async () => {
+  const made = await json('org', 'create', '--name', 'Newest', '--group', server.group.id);
+  const list = await json('org', 'list');
+  expect(list.map((one: { organization_id: string }) => one.organization_id)).toEqual(
+    expect.arrayContaining([server.organisation.id, server.other.id]),
+  );
+  expect(list.at(-1)).toEqual({
+    organization_id: made.organization_id,
+    name: 'Newest',
+    group_id: server.group.id,
+    created_at: expect.any(String),
+  });
+});
+
 test('group create gives keys that no organisation route takes', async () => {
   const made = await json('group', 'create', '--name', 'Partners');
   expect(made.test_key).toMatch(/^svc_group_test_[0-9A-Za-z]{43}$/);
@@ -87,7 +101,7 @@ test('the admin command prints what it did, and its exit code says whether it su
   expect(done).toEqual({ exitCode: 0, stdout: expect.stringContaining('mode: test'), stderr: '' });
   const of = expect.stringMatching(/^there is no /);
   expect(refused).toEqual({ exitCode: 1, stdout: '', stderr: of });
-  const usage = expect.stringContaining('usage: bun run admin');
+  const usage = expect.stringContaining('usage: npx bun@1.4.5 run admin');
   expect(senseless).toEqual({ exitCode: 2, stdout: '', stderr: usage });
 });
 
@@ -154,7 +168,7 @@ const BAD: [string, string[]][] = [
 test.each(BAD)('the admin command exits with 2 and its usage for %s', async (_what, args) => {
   const { exitCode, stdout, stderr } = await admin(...args);
   expect([exitCode, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('usage: bun run admin');
+  expect(stderr).toContain('usage: npx bun@1.4.5 run admin');
 });
 
 // prettier-ignore

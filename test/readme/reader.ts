@@ -22,7 +22,7 @@ import type { Terminal } from './terminal.ts';
  */
 const READS = /^(?:sort |call \/check (?!.*consume)|call [^ ]+(?: \||$))/;
 /** From here on a file's program may be called. */
-const LISTENS = /^\w+=.* bun [\w.]+ > [\w.]+ &$/;
+const LISTENS = /^\w+=.* npx bun@[\d.]+ [\w.]+ > [\w.]+ &$/;
 
 export class Reader {
   /** Where files are saved. */

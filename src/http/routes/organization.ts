@@ -1,8 +1,16 @@
 import { Elysia } from 'elysia';
+import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
-import type { Sql } from '../../platform/postgres/postgres.ts';
-import { findOrganisation, updateOrganisation } from '../../records/organisations.ts';
+import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
+import {
+  findOrganisation,
+  holdSettings,
+  type OrganisationPatch,
+  updateOrganisation,
+} from '../../records/organisations.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import { isForBothModes } from '../edge/both-modes.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import {
@@ -28,6 +36,9 @@ const READ = {
   summary: 'Get the organization and its settings',
   description: 'In the mode of the key.',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   answers: { 200: Organization },
 } as const;
 
@@ -35,10 +46,13 @@ const CHANGE = {
   operationId: 'updateOrganization',
   summary: 'Change the settings of the organization',
   description:
-    'In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller`, `dunning` and `branding` what is left ' +
+    'In the mode of the key alone: a test key cannot reach what live invoices say. A new name is that of both modes, but by a test key. Of `seller`, `dunning` and `branding` what is left ' +
     'out stays as it is; `null` clears a field of the seller or the branding. Invoices that were issued keep the seller that they ' +
     'have, and show the branding of now. Each part that changed fires one `organization.config_changed`.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'organization', before: READ, isOfBothModes: true },
   body: OrganizationChange,
   answers: { 200: Organization },
 } as const;
@@ -56,20 +70,40 @@ function readOrganization({ edge, sql, settings }: OrganizationRoutesDeps): Rout
 }
 
 function changeOrganization(deps: OrganizationRoutesDeps): Route {
-  const { edge, sql, ids, orgClock, settings } = deps;
+  const { edge, sql, settings } = deps;
   return edge.organisation(CHANGE, async ({ principal, body }) => {
     const patch = toOrganisationPatch(body);
     if ('issues' in patch) return refuseInvalid(patch.issues);
     const changed = await sql.begin((transaction) =>
-      updateOrganisation(transaction, principal, {
-        patch,
-        actor: principal.actor.id,
-        newEventId: () => ids.next(),
-        now: orgClock.now(principal),
-      }),
+      changeWithName(deps, transaction, { principal, patch }),
     );
     return typeof changed === 'string'
       ? refuseInvalid([dunningIssue(changed, body)])
       : Response.json(fromOrganisation(changed, settings.appUrl));
   });
+}
+
+/** A new name is given in the other mode, too, by whom both modes are open to. */
+async function changeWithName(
+  { ids, orgClock }: OrganizationRoutesDeps,
+  sql: Transaction,
+  asked: { readonly principal: OrganisationPrincipal; readonly patch: OrganisationPatch },
+) {
+  const { principal } = asked;
+  const update = (scope: Tenant, patch: OrganisationPatch) =>
+    updateOrganisation(sql, scope, {
+      patch,
+      actor: principal.actor.id,
+      newEventId: () => ids.next(),
+      now: orgClock.now(scope),
+    });
+  if (!isForBothModes(principal)) return update(principal, asked.patch);
+  await holdSettings(sql, principal.organisationId);
+  const before = await findOrganisation(sql, principal);
+  const changed = await update(principal, asked.patch);
+  if (typeof changed === 'string' || changed.name === before.name) return changed;
+  const { organisationId, mode } = principal;
+  const other: Mode = mode === 'live' ? 'test' : 'live';
+  await update({ organisationId, mode: other }, { name: changed.name });
+  return changed;
 }

@@ -67,6 +67,7 @@ export function organizationPage(place: Place, organization: Organization): Html
         label: 'Name',
         value: organization.name,
         isRequired: true,
+        hint: 'In test and live mode.',
         autocomplete: 'organization',
       }),
       field(place, {

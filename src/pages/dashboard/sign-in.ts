@@ -1,4 +1,5 @@
 // Pages on the way in: asking for a link, using it, an invitation, the second factor.
+import { ADMIN_COMMAND } from '../../platform/admin-command.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { plainPage } from './frame.ts';
@@ -98,7 +99,7 @@ export function signInPage({ to, mails, hasOidc, email, refusal: why }: SignInVi
 const NO_MAILS = html`<p>
     No mails are sent here. An operator of this service prints a link that signs you in:
   </p>
-  <p><code>bun run admin user create --org ID --email you@example.com</code></p>`;
+  <p><code>${ADMIN_COMMAND} user sign-in --email you@example.com</code></p>`;
 
 /** The same, whether the address is known or not. */
 export function linkMailedPage(email: string): Page {

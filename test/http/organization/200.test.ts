@@ -5,6 +5,7 @@ import { ids } from '../../../src/platform/ids.ts';
 import { createOrganisation, type FirstKeys } from '../../../src/accounts/onboarding.ts';
 import { billingPolicyOf } from '../../../src/records/organisations.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
+import { memberOf } from '../../dashboard/member.ts';
 import { misfitsOf } from '../../support/catalogue.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 
@@ -218,6 +219,52 @@ test('each mode has its own settings: a test key reaches nothing of live', async
   const scope = { organisationId: mine.id, mode: 'live' } as const;
   expect((await billingPolicyOf(server.sql, scope)).zone).toBe('Europe/Paris');
   expect((await sellerOnInvoice(mine.liveKey)).name).toBe('Mine');
+});
+
+test('a new name by a live key is that of both modes; other settings stay', async () => {
+  const renamed = { name: 'Renamed', timezone: 'Asia/Tokyo' };
+  for (const _ of [1, 2]) {
+    expect((await patch(renamed, mine.liveKey)).json).toMatchObject(renamed);
+    expect(await read()).toMatchObject({ mode: 'test', name: 'Renamed', timezone: 'UTC' });
+  }
+  expect(named(await told())).toEqual([[1, 'name', 'name']]);
+  expect(named(await told(mine.liveKey))).toEqual([
+    [1, 'name', 'name'],
+    [2, 'timezone', 'timezone'],
+  ]);
+  // What does not fit changes neither.
+  const refused = { name: 'Never', dunning: { block_after_days: 300 } };
+  expect((await patch(refused, mine.liveKey)).status).toBe(400);
+  expect([(await read()).name, (await read(mine.liveKey)).name]).toEqual(['Renamed', 'Renamed']);
+  // Who is invited reads it.
+  const body = { email: 'guest@example.com', role: 'support' };
+  const { json } = await server.call('POST', '/invitations', { body, key: mine.liveKey });
+  const page = await fetch(server.url + new URL(json.url).pathname);
+  expect(await page.text()).toContain('Renamed');
+});
+
+test('a member renames both modes in either; a form that keeps the name of test mode leaves that of live', async () => {
+  const member = await memberOf(server, { organisationId: mine.id });
+  const fields = { name: 'By a member', timezone: 'Asia/Tokyo' };
+  await member.act('/settings/organization', fields);
+  expect(await read(mine.liveKey)).toMatchObject({ name: 'By a member', timezone: 'UTC' });
+  await patch({ name: 'Of tests' });
+  await member.act('/settings/organization', { name: 'Of tests', timezone: 'UTC' });
+  expect(await read(mine.liveKey)).toMatchObject({ name: 'By a member', timezone: 'UTC' });
+});
+
+test('of new names in both modes at once all are taken, and one is left', async () => {
+  const member = await memberOf(server, { organisationId: mine.id });
+  await member.read('/settings/organization');
+  const path = `${member.base}/settings/organization`;
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => [
+      patch({ name: `Live ${n}` }, mine.liveKey),
+      member.tab.post(path, { name: `Test ${n}`, timezone: 'UTC' }),
+    ]).flat(),
+  );
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 303]));
+  expect((await read()).name).toBe((await read(mine.liveKey)).name);
 });
 
 test('another organisation sees and changes its own settings', async () => {

@@ -1,5 +1,6 @@
 // Users from the command line.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { administer } from '../../../src/admin/administer.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { runAdmin } from '../../support/admin.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -27,7 +28,8 @@ test('the command line makes a user and a member, and prints a link that signs i
   expect(made).toEqual({
     user_id: expect.any(String),
     email: 'Root@example.com',
-    role: 'owner',
+    // The least, where none is named.
+    role: 'read_only',
     sign_in_url: expect.stringMatching(
       /^https:\/\/app\.example\.com\/dashboard\/sign-in\/[0-9A-Za-z]{43}$/,
     ),
@@ -38,7 +40,7 @@ test('the command line makes a user and a member, and prints a link that signs i
   expect((await tab.get(home())).text).toContain('Root');
   // Again: the same user in the same role, with another link.
   const again = await json(...asked.with(4, 'root@example.com'), '--role', 'support');
-  expect(again).toMatchObject({ user_id: made.user_id, role: 'owner', email: made.email });
+  expect(again).toMatchObject({ user_id: made.user_id, role: 'read_only', email: made.email });
   expect(again.sign_in_url).not.toBe(made.sign_in_url);
   const list = await json('list', '--org', org);
   expect(list).toEqual([
@@ -46,7 +48,7 @@ test('the command line makes a user and a member, and prints a link that signs i
       user_id: made.user_id,
       email: 'Root@example.com',
       name: 'Root',
-      role: 'owner',
+      role: 'read_only',
       second_factor: false,
       created_at: expect.any(String),
     },
@@ -73,6 +75,48 @@ test('the command line removes a member, never the last owner; without an organi
   expect((await (await signedIn(server, user)).get('/dashboard/account')).status).toBe(200);
 });
 
+test('the command line prints a link for a user who gets no mail; it signs in once', async () => {
+  const user = await aMember(server);
+  const link = await json('sign-in', '--email', user.email.toUpperCase());
+  expect(link).toEqual({
+    user_id: user.id,
+    email: user.email,
+    sign_in_url: expect.stringMatching(
+      /^https:\/\/app\.example\.com\/dashboard\/sign-in\/[0-9A-Za-z]{43}$/,
+    ),
+    expires_at: expect.any(String),
+  });
+  const path = new URL(link.sign_in_url).pathname;
+  const tab = new Tab(server);
+  await tab.post(path);
+  expect((await tab.get(home())).status).toBe(200);
+  expect((await new Tab(server).post(path)).status).toBe(410);
+});
+
+test('the command line signs nobody in who may not sign in any more', async () => {
+  const user = await aMember(server, 'admin', { organisationId: server.other.id });
+  await json('remove', '--email', user.email);
+  const refused = await admin('sign-in', '--email', user.email);
+  expect([refused.exitCode, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toContain('may not sign in');
+});
+
+test('a link leads to the server that was started last, where the command knows no other', async () => {
+  const user = await aMember(server);
+  const { PORT: _, APP_URL: __, BASE_URL: ___, ...env } = process.env;
+  let stdout = '';
+  const exitCode = await administer(['user', 'sign-in', '--email', user.email, '--json'], {
+    environment: { ...env, DATABASE_URL: server.databaseUrl },
+    input: () => new Blob([]).stream(),
+    print: (line) => void (stdout += line),
+    error: (line) => void (stdout += line),
+  });
+  expect(exitCode).toBe(0);
+  const [{ app_url: appUrl } = { app_url: '' }] = await server.sql<{ app_url: string }[]>`
+    select app_url from installation`;
+  expect(JSON.parse(stdout).sign_in_url).toStartWith(`${appUrl}/dashboard/sign-in/`);
+});
+
 test('the command line ends all sessions of a user', async () => {
   const user = await aMember(server);
   const tabs = [await signedIn(server, user), await signedIn(server, user)];
@@ -89,6 +133,8 @@ test.each([
   [['create', '--org', ids.next(), '--email', 'a@example.com', '--name', '']],
   [['list']],
   [['sign-out']],
+  [['sign-in']],
+  [['sign-in', '--email', 'a b@example.com']],
 ])('the command line refuses the arguments %j', async (args) => {
   const { exitCode, stdout, stderr } = await admin(...args);
   expect([exitCode, stdout]).toEqual([2, '']);
@@ -98,6 +144,7 @@ test.each([
 test.each([
   [['create', '--org', ids.next(), '--email', 'a@example.com']],
   [['remove', '--email', 'nobody@example.com']],
+  [['sign-in', '--email', 'nobody@example.com']],
   [['sign-out', '--email', 'nobody@example.com']],
   [['reset-second-factor', '--email', 'nobody@example.com']],
 ])('the command line finds nobody for %j', async (args) => {

@@ -66,7 +66,7 @@ export async function openFleet(options: FleetOptions): Promise<() => Promise<vo
   const { config, services, log } = options;
   // Another program there may use another database, and the kernel would give each the other's
   // callers.
-  if (services.embedded) await claimPort(config.port, config.host);
+  if (services.embedded) await claimPort({ port: config.port, setBy: 'PORT' }, config.host);
   const places = await placesOf(options);
   const specs = places.map((place, index) =>
     specOf(place.address, environmentOf(options, { place, index })),

@@ -37,18 +37,20 @@ export async function claimPorts({
   reusePort,
   metricsPort,
 }: FrontConfig): Promise<void> {
-  if (!reusePort) await claimPort(port, host);
-  if (metricsPort !== undefined) await claimPort(metricsPort, host);
+  if (!reusePort) await claimPort({ port, setBy: 'PORT' }, host);
+  if (metricsPort !== undefined) {
+    await claimPort({ port: metricsPort, setBy: 'METRICS_PORT' }, host);
+  }
 }
 
 /** @throws ServiceFailure where a port is in use */
 export function openFront(service: FrontService, config: FrontConfig): Front {
   const { app, operatorsApp } = service;
   const { port, host: hostname, reusePort, metricsPort } = config;
-  listenOn(port, () => app.listen({ port, hostname, reusePort }));
+  listenOn({ port, setBy: 'PORT' }, () => app.listen({ port, hostname, reusePort }));
   if (metricsPort !== undefined) {
     // Elysia would share the port with another process, and a scrape would reach either.
-    listenOn(metricsPort, () =>
+    listenOn({ port: metricsPort, setBy: 'METRICS_PORT' }, () =>
       operatorsApp.listen({ port: metricsPort, hostname, reusePort: false }),
     );
   }

@@ -39,7 +39,6 @@ async function main(): Promise<void> {
   const services = await openServices({ ...config, connectionsMax }, log);
   try {
     await migrate(services.databaseUrl);
-    const demo = services.embedded ? await createDemo(services.databaseUrl) : null;
     const stop =
       processes === 1
         ? await serve(config, log, services)
@@ -54,6 +53,8 @@ async function main(): Promise<void> {
     if (processes > 1 && isRoot()) {
       log.info({}, 'this process keeps the rights of root, to start nodes: it serves nobody');
     }
+    // Not before it listens: its key is shown once, and a start that fails must not use that up.
+    const demo = services.embedded ? await createDemo(services.databaseUrl) : null;
     if (demo !== null) showDemo(config, demo);
     log.info({ url: config.baseUrl, embedded: services.embedded }, 'listening');
     tellServing();

@@ -11,7 +11,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Elysia } from 'elysia';
 import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, Ids, OrgClock } from '../../../ledger/ports.ts';
-import { OPERATIONS, type OperationId } from '../../client/operations.ts';
+import type { OperationId } from '../../client/operations.ts';
 import { TollhouseError } from '../../client/index.ts';
 import { framed, plainPage } from '../../pages/dashboard/frame.ts';
 import { noticeOf } from '../../pages/dashboard/notices.ts';
@@ -21,12 +21,12 @@ import { needsStepUp, REFUNDS_MS } from '../../people/step-up.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { sumRefundsOf } from '../../records/audit-log.ts';
+import { andThen } from '../and-then.ts';
 import type { Acting } from '../edge/acting.ts';
 import { isCrossSite } from '../edge/cross-site.ts';
 import type { Edge } from '../edge/edge.ts';
-import { Unavailable } from '../edge/errors.ts';
+import { refuse, Unavailable } from '../edge/errors.ts';
 import { REQUEST_ID } from '../edge/request-log.ts';
-import { mayCall } from '../edge/scopes.ts';
 import { urlOf } from '../edge/url.ts';
 import { lockOf } from '../idempotency/idempotency.ts';
 import { sendPage } from '../page.ts';
@@ -55,7 +55,21 @@ export type DashboardDeps = {
 export function dashboardRoutes(deps: DashboardDeps) {
   const dashboard = new Dashboard(deps);
   const answer = ({ request }: { readonly request: Request }) => dashboard.answer(request);
-  return new Elysia().all(BASE, answer).all(`${BASE}/*`, answer);
+  return new Elysia()
+    .all('/', ({ request }) =>
+      andThen(deps.edge.enter(), () => deps.edge.finish(request, answerRoot(request))),
+    )
+    .all(BASE, answer)
+    .all(`${BASE}/*`, answer);
+}
+
+/** Who types the address of the service into a browser means the dashboard. For programs it is nothing. */
+function answerRoot({ method, headers }: Request): Response {
+  const isBrowser = headers.get('accept')?.includes('text/html') ?? false;
+  if (!isBrowser || (method !== 'GET' && method !== 'HEAD')) {
+    return refuse('not_found', 'there is nothing here', { headers: { vary: 'accept' } });
+  }
+  return new Response(null, { status: 302, headers: { location: BASE, vary: 'accept' } });
 }
 
 /** A path as a pattern, and the names of its parameters. */
@@ -111,6 +125,7 @@ class Dashboard {
   async answer(request: Request): Promise<Response> {
     const { edge } = this.#deps;
     try {
+      await edge.enter();
       const response = await this.#answer(request);
       const isHead = request.method === 'HEAD';
       const sent = isHead ? new Response(null, response) : response;
@@ -188,7 +203,7 @@ class Dashboard {
       // A form that was not read does nothing: its page is shown again.
       if (isAct && file !== 'too_large' && !hasToken(form, signedIn)) return foreignForm();
       const needs = isAct ? (page.act?.needs ?? []) : page.needs;
-      if (!needs.every((operation) => mayUse(member, operation))) return notForRole(member);
+      if (!needs.every(this.#allowedTo(member))) return notForRole(member);
       return this.#serve(page, { ...entry, params, member, mode: mode as Mode, below });
     }
     return nothingHere();
@@ -261,6 +276,10 @@ class Dashboard {
     return sumRefundsOf(sql, tenant, { userId, since: new Date(clock.now() - REFUNDS_MS) });
   }
 
+  #allowedTo({ role }: Membership) {
+    return (operation: OperationId): boolean => this.#deps.edge.callers.may(role, operation);
+  }
+
   #placeOf(
     { signedIn, member, mode, below, query }: Serving,
     { name, timezone }: { readonly name: string; readonly timezone: string },
@@ -277,7 +296,7 @@ class Dashboard {
       user: { email: signedIn.user.email, name: signedIn.user.name, role: member.role },
       choices: signedIn.memberships,
       now: orgClock.now({ organisationId, mode }),
-      may: (operation) => mayUse(member, operation),
+      may: this.#allowedTo(member),
       formToken: signedIn.formToken,
       newKey: () => ids.next(),
       fault: null,
@@ -308,10 +327,6 @@ function hasToken(form: URLSearchParams, { formToken }: SignedIn): boolean {
   const sent = Buffer.from(form.get('_token') ?? '');
   const expected = Buffer.from(formToken);
   return sent.length === expected.length && timingSafeEqual(sent, expected);
-}
-
-function mayUse({ role }: Membership, operation: OperationId): boolean {
-  return mayCall(role, operation, OPERATIONS[operation].method);
 }
 
 /** Shows a page, with the fault of its refused action where there is one. */

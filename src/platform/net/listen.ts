@@ -1,24 +1,35 @@
 import { createServer, type Server } from 'node:net';
 import { ServiceFailure } from '../failure.ts';
 
+/** A port, and the variable that sets it. */
+export type Port = {
+  readonly port: number;
+  readonly setBy: 'PORT' | 'METRICS_PORT' | 'NODE_LISTEN';
+};
+
 /** Listens on a port; a port that is taken is one line for the operator. @throws ServiceFailure */
-export function listenOn<T>(port: number, listen: () => T): T {
+export function listenOn<T>(port: Port, listen: () => T): T {
   try {
     return listen();
   } catch (error) {
-    throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
+    throw cannotListen(port, error);
   }
+}
+
+function cannotListen({ port, setBy }: Port, error: unknown): ServiceFailure {
+  const what = `cannot listen on port ${port}: ${String(error)}`;
+  return new ServiceFailure(`${what}; ${setBy}= sets another one`, { cause: error });
 }
 
 /**
  * Checks a port and releases it. @throws ServiceFailure where it is taken, also by a process that
  * shares it
  */
-export async function claimPort(port: number, host: string): Promise<void> {
+export async function claimPort(port: Port, host: string): Promise<void> {
   try {
-    await unbind(await bind({ port, host }));
+    await unbind(await bind({ port: port.port, host }));
   } catch (error) {
-    throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
+    throw cannotListen(port, error);
   }
 }
 

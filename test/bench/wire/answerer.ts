@@ -10,7 +10,7 @@ const say = (fields: object, message: string): void => console.error(message, fi
 const log = { info: say, warn: say, error: say };
 
 listenOn(
-  listen.port,
+  { port: listen.port, setBy: 'PORT' },
   () =>
     new OpenPeers({
       listen,

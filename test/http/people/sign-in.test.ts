@@ -151,10 +151,30 @@ test('a sign-in in a browser that keeps no cookie says why it failed', async () 
   expect([page.status, page.text]).toEqual([200, expect.stringContaining('https')]);
 });
 
+test('the address of the service alone leads a browser to the dashboard, and a program nowhere', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const ask = (method: string, headers: Record<string, string>) =>
+    fetch(`${server.url}/`, { method, headers, redirect: 'manual' });
+  for (const method of ['GET', 'HEAD']) {
+    const led = await ask(method, { accept });
+    expect([led.status, led.headers.get('location')]).toEqual([302, '/dashboard']);
+  }
+  for (const [method, headers] of [
+    ['GET', { accept: '*/*' }],
+    ['GET', { accept: 'application/json' }],
+    ['POST', { accept }],
+    ['OPTIONS', { accept }],
+  ] as const) {
+    const reply = await ask(method, headers);
+    expect(reply.status).toBe(404);
+    expect(await reply.json()).toMatchObject({ error: { type: 'not_found' } });
+  }
+});
+
 test('the sign-in page without a mail server says how an operator helps', async () => {
   const tab = new Tab(server);
   const page = await tab.get('/dashboard/sign-in');
-  expect(page.text).toContain('bun run admin user create');
+  expect(page.text).toContain('npx bun@1.4.5 run admin user sign-in');
   const asked = await tab.post('/dashboard/sign-in', { email: 'a@example.com' });
   expect([asked.status, asked.text]).toEqual([409, page.text]);
 });

@@ -37,6 +37,8 @@ async function main(): Promise<void> {
       : openMailer({
           ...addresses,
           secretsKey,
+          clock,
+          bounds: config.bounds,
           mail: config.mail,
           appUrl: config.appUrl,
           log,

@@ -1,16 +1,16 @@
 // Tokens that open a customer's portal.
-import { portalUrl } from '../http/wire/portal-tokens.ts';
 import { Full } from '../platform/bounds.ts';
 import { clock } from '../platform/clock.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
-import { findAppUrl } from '../records/installation.ts';
 import {
   insertPortalToken,
   PORTAL_TTL_S_DEFAULT,
+  portalUrl,
   revokePortalToken,
 } from '../records/portal-tokens.ts';
 import {
+  appUrlOf,
   type Command,
   CommandRefused,
   durationOf,
@@ -37,10 +37,12 @@ export const PORTAL_TOKENS: Readonly<Record<string, Command>> = {
 function planPortalToken({ customer, ttl }: Options): Run {
   const customerId = idOf('--customer', customer);
   const ttlS = ttl === undefined ? PORTAL_TTL_S_DEFAULT : durationOf('--ttl', ttl);
-  return async (sql, { bounds, ...config }) => {
-    const appUrl = config.isAddressed ? config.appUrl : ((await findAppUrl(sql)) ?? config.appUrl);
+  return async (sql, config) => {
+    const { bounds } = config;
+    const appUrl = await appUrlOf(sql, config);
     const token = newToken();
-    const wanted = { id: ids.next(), customerId, token, ttlS, bounds, now: clock.now() };
+    const now = clock.now();
+    const wanted = { id: ids.next(), customerId, token, ttlS, page: null, bounds, now };
     const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));
     if (made === null) throw new CommandRefused(`there is no customer ${customerId}`);
     if (made instanceof Full) throw new CommandRefused(made.message);

@@ -14,6 +14,7 @@ import { type Letter, oneLine, type Parts, rendered } from './render.ts';
 
 const TEST = 'Test mode: no money was moved.';
 const LINK = 'See the invoice';
+const PORTAL_LINK = 'Pay with something else';
 
 type About = {
   readonly mail: DueMail;
@@ -22,15 +23,21 @@ type About = {
   readonly invoice: InvoiceRecord | null;
   /** Opens the invoice. */
   readonly link: string | null;
+  /** Opens the portal, where what is charged is replaced. Only where the mail asks for a payment. */
+  readonly portal: { readonly href: string; readonly days: number } | null;
   /** Where logos are. */
   readonly appUrl: string;
 };
 
-/** null if it is out of date: the invoice was paid or made void meanwhile. */
-export function letterOf(about: About): Letter | null {
-  const { mail, invoice, organisation, link, appUrl } = about;
-  const isChase = mail.kind === 'charge_failed' || mail.kind === 'blocked';
-  if (isChase && invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return null;
+export const asksForPayment = ({ kind }: DueMail): boolean =>
+  kind === 'charge_failed' || kind === 'blocked';
+
+/** Whether the invoice was paid or made void meanwhile. */
+export const isOutOfDate = (mail: DueMail, invoice: InvoiceRecord | null): boolean =>
+  asksForPayment(mail) && invoice?.status !== 'open' && invoice?.status !== 'uncollectible';
+
+export function letterOf(about: About): Letter {
+  const { organisation, link, portal, appUrl } = about;
   const parts = partsOf(about);
   const footer = footerOf(about);
   const isTest = organisation.mode === 'test';
@@ -38,7 +45,10 @@ export function letterOf(about: About): Letter | null {
   return {
     subject: `${isTest ? '[Test] ' : ''}${parts.subject}`,
     ...rendered(parts, {
-      link: link === null ? null : { label: LINK, href: link },
+      links: [
+        ...(portal === null ? [] : [{ label: PORTAL_LINK, href: portal.href }]),
+        ...(link === null ? [] : [{ label: LINK, href: link }]),
+      ],
       footer,
       note,
       brand: brandOf(organisation.branding, appUrl),
@@ -76,6 +86,7 @@ function receipt(about: About, invoice: InvoiceRecord): Parts {
   const seller = oneLine(sellerOf(about).name);
   const show = (amount: bigint): string => showAmount(amount, currency);
   const lines = invoice.lines.map((line) => [whatOf(line), show(line.amount)] as const);
+  const more = invoice.lineCount - lines.length;
   return {
     subject: `Receipt ${invoice.number ?? ''} from ${seller}`,
     heading: total === 0n ? 'Thank you' : `You paid ${show(total)}`,
@@ -86,6 +97,7 @@ function receipt(about: About, invoice: InvoiceRecord): Parts {
     ],
     rows: [
       ...lines,
+      ...(more === 0 ? [] : [[`and ${more} more, in the invoice`, ''] as const]),
       ...(discountTotal === 0n ? [] : [['Discount', show(-discountTotal)] as const]),
       ...(taxTotal === 0n ? [] : [['Tax', show(taxTotal)] as const]),
       [`Total ${currency}`, show(total)],
@@ -173,7 +185,9 @@ function amountOf({ invoice }: About, { amount }: OpenInvoice): string {
 }
 
 function howToPay(about: About): string {
-  return `To pay with something else, turn to ${oneLine(sellerOf(about).name)}; an answer to this mail reaches them.`;
+  const turn = `turn to ${oneLine(sellerOf(about).name)}; an answer to this mail reaches them.`;
+  if (about.portal === null) return `To pay with something else, ${turn}`;
+  return `To pay with something else, open the link below. It is for you alone and works for ${about.portal.days} days. With questions ${turn}`;
 }
 
 /** A date in the time zone of the organisation. */

@@ -11,7 +11,7 @@ export function signInLetter(href: string): Letter {
   ];
   const parts = { subject, heading: subject, paragraphs, rows: [] };
   const link = { label: 'Sign in', href };
-  return { subject, ...rendered(parts, { link, footer: FOOTER, note: null }) };
+  return { subject, ...rendered(parts, { links: [link], footer: FOOTER, note: null }) };
 }
 
 export function invitationLetter(invitation: {
@@ -30,5 +30,5 @@ export function invitationLetter(invitation: {
   ];
   const parts = { subject, heading: subject, paragraphs, rows: [] };
   const link = { label: 'See the invitation', href: invitation.href };
-  return { subject, ...rendered(parts, { link, footer: FOOTER, note: null }) };
+  return { subject, ...rendered(parts, { links: [link], footer: FOOTER, note: null }) };
 }

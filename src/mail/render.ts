@@ -21,8 +21,10 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+type Link = { readonly label: string; readonly href: string };
+
 export type Frame = {
-  readonly link: { readonly label: string; readonly href: string } | null;
+  readonly links: readonly Link[];
   readonly footer: readonly string[];
   /** Stands before everything. */
   readonly note: string | null;
@@ -37,13 +39,13 @@ export function rendered(parts: Parts, frame: Frame): Pick<Letter, 'text' | 'htm
   return { text: asText(parts, frame), html: asHtml(parts, frame).text };
 }
 
-function asText({ heading, paragraphs, rows }: Parts, { link, footer, note }: Frame): string {
+function asText({ heading, paragraphs, rows }: Parts, { links, footer, note }: Frame): string {
   const blocks = [
     ...(note === null ? [] : [note]),
     heading,
     ...paragraphs,
     rows.map(([what, amount]) => `${what}: ${amount}`).join('\n'),
-    link === null ? '' : `${link.label}: ${link.href}`,
+    ...links.map(({ label, href }) => `${label}: ${href}`),
     `-- \n${footer.join('\n')}`,
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
@@ -52,7 +54,7 @@ function asText({ heading, paragraphs, rows }: Parts, { link, footer, note }: Fr
 const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, sans-serif; line-height: 1.5;";
 
 function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Html {
-  const { link, footer, note, brand = NO_BRAND, sender = '' } = frame;
+  const { links, footer, note, brand = NO_BRAND, sender = '' } = frame;
   const look = onPaper(brand);
   const stripe = look && html`; padding-top: 16px; border-top: 4px solid ${look.fill}`;
   return html`<!doctype html>
@@ -68,7 +70,7 @@ function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Ht
           <h1 style="font-size: 22px">${heading}</h1>
           ${paragraphs.map((text) => html`<p dir="auto">${text}</p>`)}
           ${rows.length === 0 ? null : table(rows)}
-          ${link === null ? null : html`<p>${anchor(link, look?.text)}</p>`}
+          ${links.map((link) => html`<p>${anchor(link, look?.text)}</p>`)}
           <hr style="border: 0; border-top: 1px solid #ccc" />
           <p style="font-size: 13px; color: #555" dir="auto">
             ${footer.map((line, index) => (index === 0 ? line : html`<br />${line}`))}
@@ -78,7 +80,7 @@ function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Ht
     </html>`;
 }
 
-function anchor({ href, label }: NonNullable<Frame['link']>, color: string | undefined): Html {
+function anchor({ href, label }: Link, color: string | undefined): Html {
   if (color === undefined) return html`<a href="${href}">${label}</a>`;
   return html`<a href="${href}" style="color: ${color}">${label}</a>`;
 }

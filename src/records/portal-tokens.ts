@@ -10,8 +10,14 @@ import { isUuid } from './uuid.ts';
 export const PORTAL_TTL_S_DEFAULT = 86_400;
 export const PORTAL_TTL_S_MAX = 30 * 86_400;
 
+/** Of one in a mail: until access is blocked, by the usual settings, and longer than between two mails. */
+export const PORTAL_TTL_DAYS_MAILED = 14;
+
 /** How long expired tokens are kept, to explain what became of them. */
 const KEPT_MS = 30 * 86_400_000;
+
+/** What a token opens where it opens one page alone. */
+export type PortalPage = 'payment_method';
 
 export type PortalToken = {
   readonly id: string;
@@ -20,8 +26,18 @@ export type PortalToken = {
   readonly expiresAt: Date;
 };
 
+/** Where a token opens the portal. */
+export function portalUrl(appUrl: string, token: string): string {
+  return `${appUrl}/portal/${token}`;
+}
+
 /** The customer whose portal a token opens. */
-export type PortalAccess = Tenant & { readonly customerId: string; readonly tokenId: string };
+export type PortalAccess = Tenant & {
+  readonly customerId: string;
+  readonly tokenId: string;
+  /** null: all of it. */
+  readonly page: PortalPage | null;
+};
 
 /**
  * In the customer's own organisation and mode; null without such a customer. Only a hash of `token`
@@ -34,11 +50,12 @@ export async function insertPortalToken(
     readonly customerId: string;
     readonly token: string;
     readonly ttlS: number;
+    readonly page: PortalPage | null;
     readonly bounds: Bounds;
     readonly now: number;
   },
 ): Promise<PortalToken | Full | null> {
-  const { id, customerId, token, ttlS, bounds, now } = options;
+  const { id, customerId, token, ttlS, page, bounds, now } = options;
   await sql`
     delete from portal_tokens
     where customer_id = ${customerId} and expires_at < ${new Date(now - KEPT_MS)}`;
@@ -48,12 +65,19 @@ export async function insertPortalToken(
   const full = await findRoom(sql, bounds, asked);
   if (full !== null) return full;
   const [made] = await sql<PortalToken[]>`
-    insert into portal_tokens (id, organisation_id, mode, customer_id, hash, created_at, expires_at)
-    select ${id}, organisation_id, mode, id, ${hashKey(token)}, ${new Date(now)}::timestamptz,
-      ${new Date(now + ttlS * 1000)}::timestamptz
+    insert into portal_tokens (
+      id, organisation_id, mode, customer_id, page, hash, created_at, expires_at)
+    select ${id}, organisation_id, mode, id, ${page}, ${hashKey(token)},
+      ${new Date(now)}::timestamptz, ${new Date(now + ttlS * 1000)}::timestamptz
     from customers where id = ${customerId}
     returning id, customer_id as "customerId", created_at as "createdAt", expires_at as "expiresAt"`;
   return made ?? null;
+}
+
+/** Whether it was made, revoked and expired ones included. */
+export async function wasPortalTokenMade(sql: Executor, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from portal_tokens where id = ${id}`;
+  return rows.length > 0;
 }
 
 /**
@@ -66,7 +90,7 @@ export async function findPortalAccess(
 ): Promise<PortalAccess | null> {
   if (!isToken(token)) return null;
   const [found] = await sql<PortalAccess[]>`
-    select id as "tokenId", organisation_id as "organisationId", mode, customer_id as "customerId"
+    select id as "tokenId", organisation_id as "organisationId", mode, customer_id as "customerId", page
     from portal_tokens
     where hash = ${hashKey(token)} and revoked_at is null and expires_at > ${new Date(now)}`;
   return found ?? null;

@@ -1,7 +1,7 @@
 // The mails to a customer whose renewal is not paid, by the test clock.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Club, DAY_MS, type Json } from '../http/subscriptions/subscribing.ts';
-import { portalOf } from '../http/portal/customer.ts';
+import { portalBy, portalOf } from '../http/portal/customer.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import { NUMBERS } from '../support/means.ts';
 import { UNHURRIED } from '../support/settling.ts';
@@ -116,4 +116,115 @@ test('a dunning mail is not sent where the invoice was paid before it left', asy
   const [dropped] = await club.shop.server.sql`
     select count(*)::int from mails where status = 'dropped' and invoice_id = ${owed.id}`;
   expect(dropped?.['count']).toBe(1);
+});
+
+test('the mail of a failed renewal has a link that replaces the card, and one token for all its tries', async () => {
+  const plan = await club.plan({ interval: 'year' });
+  const subscription = await club.signUp(plan, 'renewalFails');
+  const { customer_email: to, customer_id: customer, id } = subscription;
+  const { server } = club.shop;
+  const receipt = (await office.to(to))[0];
+  expect(receipt?.text).not.toContain('/portal/');
+  // The server takes it, and its answer is lost.
+  office.data = (address) => (address === to ? 450 : 250);
+  await club.advanceTo(subscription.current_period_end);
+  const tokens = () => server.sql`
+    select extract(epoch from expires_at - created_at)::int as "ttlS" from portal_tokens where customer_id = ${customer}`;
+  await until('it was tried', async () => (await tokens()).length > 0);
+  await until('it is due again', async () => {
+    const rows = await server.sql`
+      select from mails where recipient = ${to} and status = 'pending' and claim is null and attempts > 0`;
+    return rows.length > 0;
+  });
+  office.data = () => 250;
+  await server.sql`update mails set next_at = now() where recipient = ${to} and claim is null`;
+  const [, mail] = await office.to(to, 2);
+  const link = /^Pay with something else: (\S+)$/m.exec(mail?.text ?? '')?.[1] ?? '';
+  expect(mail?.html).toContain(`<a href="${link}">Pay with something else</a>`);
+  expect(mail?.text).toContain('for 14 days');
+  // Made once, however often it was tried; it expires, and only its hash is there.
+  expect([...(await tokens())]).toEqual([{ ttlS: 14 * 86_400 }]);
+  const { pathname } = new URL(link);
+  const token = pathname.split('/')[2] ?? '';
+  expect(pathname).toBe(`/portal/${token}/payment-method`);
+  expect(server.logged.join('')).not.toContain(token);
+  const form = await server.call('GET', pathname, { key: null });
+  expect([form.status, form.text]).toEqual([200, expect.stringContaining('name="attempt"')]);
+  await opensNothingElse(id, token);
+  await pays(customer, id, token);
+  // The receipts have none.
+  const mails = await office.to(to, 3);
+  expect(mails.at(-1)?.text).not.toContain('/portal/');
+});
+
+/** Whoever has the mail may pay: it leads to no account. */
+async function opensNothingElse(id: string, token: string): Promise<void> {
+  const { server } = club.shop;
+  const at = (path: string) => `/portal/${token}${path}`;
+  const { json } = await server.call('GET', '/openapi.json', { key: null });
+  const [invoice] = await club.invoices(id);
+  const refused: string[] = [];
+  for (const [path, methods] of Object.entries<object>(json.paths)) {
+    if (!path.startsWith('/portal/{token}')) continue;
+    const there = path
+      .replace('/portal/{token}', '')
+      .replace('{id}', invoice.id)
+      .replace('{feature_key}', 'f');
+    for (const method of Object.keys(methods)) {
+      if (there === '/payment-method') continue;
+      const body = { subscription_id: id };
+      const options = { key: null, ...(method === 'post' && { body }) };
+      const { status, text } = await server.call(method.toUpperCase(), at(there), options);
+      expect([there, method, status]).toEqual([there, method, 403]);
+      expect(text).not.toMatch(/INV-|One/);
+      refused.push(there);
+    }
+  }
+  expect(refused.length).toBeGreaterThan(12);
+  expect(await club.subscription(id)).toMatchObject({
+    status: 'active',
+    cancel_at_period_end: false,
+  });
+  const { text } = await server.call('GET', at('/payment-method'), { key: null });
+  expect(text).not.toContain(`href="${at('')}"`);
+}
+
+/** By the token of the mail, and with it the open invoice. */
+async function pays(customer: string, id: string, token: string): Promise<void> {
+  const portal = portalBy(club.shop.server, { customer, token, tokenId: '' });
+  const { status, headers } = await portal.saveCard(NUMBERS.good);
+  const done = headers.get('location') ?? '';
+  expect([status, done]).toEqual([303, `/portal/${token}/payment-method?done=method_replaced`]);
+  const page = await club.shop.server.call('GET', done, { key: null });
+  expect([page.status, page.text]).toEqual([
+    200,
+    expect.stringContaining('The payment method was replaced.'),
+  ]);
+  const owed = (await club.invoices(id)).at(-1);
+  await until('it is paid', async () => {
+    return (await club.shop.read(`/invoices/${owed.id}`)).status === 'paid';
+  });
+}
+
+test('no link goes to an address that the customer no longer has', async () => {
+  const plan = await club.plan({ interval: 'year' });
+  const subscription = await club.signUp(plan, 'renewalFails');
+  const { customer_email: to, customer_id: customer } = subscription;
+  const { server } = club.shop;
+  await office.to(to);
+  office.rcpt = (address) => (address === to ? 450 : 250);
+  await club.advanceTo(subscription.current_period_end);
+  await until('it was tried', () => office.named.filter((address) => address === to).length > 1);
+  // As if it had never been written before.
+  await server.sql`delete from portal_tokens where customer_id = ${customer}`;
+  const body = { email: `other-${to}` };
+  expect((await server.call('PATCH', `/customers/${customer}`, { body })).status).toBe(200);
+  office.rcpt = () => 250;
+  await until('it is sent', async () => {
+    await server.sql`update mails set next_at = now() where recipient = ${to} and claim is null`;
+    return office.taken.filter(({ recipient }) => recipient === to).length > 1;
+  });
+  const [, mail] = await office.to(to, 2);
+  expect(mail?.text).not.toContain('/portal/');
+  expect(mail?.text).toContain('To pay with something else, turn to One');
 });

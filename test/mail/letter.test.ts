@@ -40,8 +40,9 @@ function told(line: InvoiceLine): string | undefined {
     appUrl: 'https://tollhouse.example',
     invoice: { ...invoice, discountTotal: 0n, taxTotal: 0n, total: 1n, paidAt: new Date(0) },
     link: null,
+    portal: null,
   } as unknown as Parameters<typeof letterOf>[0];
-  const { text } = letterOf(about)!;
+  const { text } = letterOf(about);
   return text.split('\n').find((row) => row.includes(': ') && !row.startsWith('Total'));
 }
 

@@ -2,11 +2,12 @@
 // Redis here: the mailer does not use it.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
+import { clock } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { openMailer, type OpenMailer } from '../../workers/mail/open.ts';
 import { Shop } from '../payments/shop.ts';
 import { freePort } from '../support/free-port.ts';
-import { TEST_SECRETS_KEY } from '../support/settings.ts';
+import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../support/settings.ts';
 import { until } from '../support/until.ts';
 import { mailSettings, openPostOffice, type PostOffice } from './post-office.ts';
 
@@ -41,6 +42,8 @@ function mailTo(office: Pick<PostOffice, 'url'>, timeoutMs?: number): OpenMailer
   mailer = openMailer({
     databaseUrl: shop.server.databaseUrl,
     secretsKey: TEST_SECRETS_KEY,
+    clock,
+    bounds: TEST_SETTINGS.bounds,
     mail: mailSettings(office as PostOffice),
     appUrl: 'http://localhost',
     log: openLog('info', (line) => logged.push(line)),
@@ -121,6 +124,8 @@ test('a mail whose login is refused is tried again, for the operator to correct'
   mailer = openMailer({
     databaseUrl: shop.server.databaseUrl,
     secretsKey: TEST_SECRETS_KEY,
+    clock,
+    bounds: TEST_SETTINGS.bounds,
     mail: {
       ...mailSettings(office),
       server: { ...mailSettings(office).server, login: { user: 'u', pass: 'very secret' } },

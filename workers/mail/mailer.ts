@@ -7,7 +7,7 @@
 // Does not: keep an order between mails.
 import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
-import { letterOf, sellerOf } from '../../src/mail/letter.ts';
+import { asksForPayment, isOutOfDate, letterOf, sellerOf } from '../../src/mail/letter.ts';
 import { oneLine } from '../../src/mail/render.ts';
 import type { InvoiceLinks } from '../../src/invoices/links.ts';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
@@ -24,6 +24,7 @@ import {
 import { findOrganisation } from '../../src/records/organisations.ts';
 import { tenantOf } from '../../ledger/kernel/tenant.ts';
 import { type Backoff, waitAfter } from '../backoff.ts';
+import type { PortalLinks } from './portal-links.ts';
 import type { Outgoing, Smtp } from './smtp.ts';
 
 /** Over the day in which a mail is tried, these are about 100 tries. */
@@ -51,6 +52,7 @@ export type MailerDeps = {
   readonly log: Log;
   readonly smtp: Smtp;
   readonly links: InvoiceLinks;
+  readonly portalLinks: PortalLinks;
   readonly appUrl: string;
   /** 0 to 1. */
   readonly random: () => number;
@@ -175,14 +177,16 @@ export class Mailer {
   }
 
   async #write(mail: DueMail): Promise<Outgoing | null> {
-    const { sql, links, appUrl } = this.#deps;
+    const { sql, links, portalLinks, appUrl } = this.#deps;
     const { invoiceId } = mail;
     const organisation = await findOrganisation(sql, tenantOf(mail));
     const invoice = invoiceId === null ? null : await findInvoice(sql, tenantOf(mail), invoiceId);
+    if (isOutOfDate(mail, invoice)) return null;
+    const customerId = asksForPayment(mail) ? (invoice?.customerId ?? null) : null;
+    const portal = customerId === null ? null : await portalLinks.linkOf(mail, customerId);
     const link =
       invoiceId === null ? null : `${appUrl}/api/invoices/links/open/${links.tokenOf(invoiceId)}`;
-    const letter = letterOf({ mail, organisation, invoice, link, appUrl });
-    if (letter === null) return null;
+    const letter = letterOf({ mail, organisation, invoice, link, portal, appUrl });
     const { name, email } = sellerOf({ invoice, organisation });
     const fromName = oneLine(name);
     const answers = organisation.branding.supportEmail ?? email;

@@ -1,13 +1,15 @@
 // The start of the mailer: it opens its own connections and runs in this process.
 //
 // Who calls: the server beside its API, and main.ts in a process that only delivers.
-import type { Log } from '../../ledger/ports.ts';
+import type { Clock, Log } from '../../ledger/ports.ts';
+import type { Bounds } from '../../src/platform/bounds.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openInvoiceLinks } from '../../src/invoices/links.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import type { MailSettings } from '../../src/platform/smtp-settings.ts';
 import { Mailer, type MailerDeps } from './mailer.ts';
+import { openPortalLinks } from './portal-links.ts';
 import { openSmtp } from './smtp.ts';
 
 const POOL = 2;
@@ -19,8 +21,10 @@ export type OpenMailer = {
 
 export function openMailer(options: {
   readonly databaseUrl: string;
-  /** Makes links to invoices. */
+  /** Makes links to invoices and to the portal. */
   readonly secretsKey: Uint8Array;
+  readonly clock: Clock;
+  readonly bounds: Bounds;
   readonly mail: MailSettings;
   readonly appUrl: string;
   readonly log: Log;
@@ -28,7 +32,8 @@ export function openMailer(options: {
   /** The deadline of one attempt. */
   readonly deadlineMs?: number;
 }): OpenMailer {
-  const { databaseUrl, secretsKey, mail, deadlineMs, ...given } = options;
+  const { databaseUrl, secretsKey, clock, bounds, mail, deadlineMs, ...given } = options;
+  const { appUrl } = given;
   const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse mails' });
   const mailer = new Mailer({
     ...given,
@@ -37,6 +42,7 @@ export function openMailer(options: {
     timers,
     smtp: openSmtp(mail, deadlineMs),
     links: openInvoiceLinks(secretsKey),
+    portalLinks: openPortalLinks({ sql, secretsKey, bounds, clock, ids, appUrl }),
     random: Math.random,
   });
   mailer.start();

@@ -8,7 +8,14 @@ import type { Settings } from '../../config.ts';
 import type { FieldError } from '../../pages/fields.ts';
 import { actionPage } from '../../pages/portal/action.ts';
 import { refusedPage } from '../../pages/portal/refused.ts';
-import type { Action, Entered, Frame, Notice, SubscriptionView } from '../../pages/portal/view.ts';
+import {
+  type Action,
+  type Entered,
+  type Frame,
+  NOTICES,
+  type Notice,
+  type SubscriptionView,
+} from '../../pages/portal/view.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { findSubscription, type SubscriptionRecord } from '../../records/subscriptions.ts';
@@ -52,9 +59,16 @@ export function nothingHere(): Response {
   return sendPage(refusedPage('not_found'), { status: 404 });
 }
 
-/** Redirects to the customer's page, which shows the notice. */
-export function backTo({ base }: Frame, notice: Notice | null): Response {
-  const location = notice === null ? base : `${base}?done=${notice}`;
+/** The notice of the action before. Other parameters of the address are ignored. */
+export function noticeOf(request: Request): Notice | null {
+  const done = urlOf(request).searchParams.get('done');
+  return NOTICES.find((notice) => notice === done) ?? null;
+}
+
+/** Redirects to the customer's page, or to the only one that its link opens, which shows the notice. */
+export function backTo({ home, base }: Frame, notice: Notice | null): Response {
+  const there = home ?? `${base}/payment-method`;
+  const location = notice === null ? there : `${there}?done=${notice}`;
   const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' };
   return new Response(null, { status: 303, headers });
 }
@@ -146,7 +160,7 @@ export async function act(
       ? { kind: 'resumes_at_out_of_range' }
       : await subscriptions.act({ scope, id, customerId }, command);
   if (frame === null) return respond(actAnswer(reply, action));
-  if (reply.kind === 'done') return backTo(frame, noticeOf(action, reply.record));
+  if (reply.kind === 'done') return backTo(frame, doneOf(action, reply.record));
   const record = await findOwn(sql, principal, id);
   if (record === null) return nothingHere();
   const subscription = await viewOf(deps, principal, record);
@@ -169,12 +183,14 @@ function refusalView(reply: Exclude<SubscriptionActionReply, { kind: 'done' }>):
   return { status: 409, refusal: 'This cannot be done now. Nothing was changed.' };
 }
 
-function noticeOf(action: Action, { subscription }: SubscriptionRecord): Notice {
+function doneOf(action: Action, { subscription }: SubscriptionRecord): Notice {
   switch (action) {
     case 'cancel':
       return subscription.status === 'canceled' ? 'canceled' : 'cancel_scheduled';
     case 'uncancel':
       return 'uncanceled';
+    case 'unschedule':
+      return 'unscheduled';
     case 'pause':
       return 'paused';
     case 'resume':

@@ -5,18 +5,18 @@ import type { Ids } from '../../../ledger/ports.ts';
 import type { FieldError } from '../../pages/fields.ts';
 import type { Method } from '../../pages/instrument.ts';
 import { methodPage } from '../../pages/portal/method.ts';
-import type { Frame, ReplaceView } from '../../pages/portal/view.ts';
+import type { Frame, Notice, ReplaceView } from '../../pages/portal/view.ts';
 import { isAt, pageOf } from '../processor-page.ts';
 import type { Processors } from '../../processors/processor.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
+import { portalUrl } from '../../records/portal-tokens.ts';
 import { isUuid } from '../../records/uuid.ts';
 import type { MethodReply } from '../../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 import { sendPage } from '../page.ts';
-import { type ActionDeps, backTo, nothingHere, type PortalCall } from './actions.ts';
+import { type ActionDeps, backTo, noticeOf, nothingHere, type PortalCall } from './actions.ts';
 import { frameOf } from './view.ts';
 import { readInstrument } from '../wire/instrument.ts';
-import { portalUrl } from '../wire/portal-tokens.ts';
 import type { MethodForm } from '../wire/portal.ts';
 import { urlOf } from '../edge/url.ts';
 
@@ -31,7 +31,7 @@ export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promis
   const isOffered = isReturn || deps.processors.taking(tenantOf(principal)) !== null;
   if (!isOffered) return nothingHere();
   const frame = await framed(deps, call);
-  if (!isReturn) return show(deps, call, { frame, status: 200 });
+  if (!isReturn) return show(deps, call, { frame, status: 200, notice: noticeOf(request) });
   const { customerId } = principal;
   const key = keyOf(deps, principal, attempt);
   const reply = await deps.subscriptions.methodReturned(tenantOf(principal), { customerId, key });
@@ -127,11 +127,12 @@ async function show(
     readonly entered?: Method;
     readonly errors?: readonly FieldError[];
     readonly refusal?: string;
+    readonly notice?: Notice | null;
     readonly unfinished?: ReplaceView['unfinished'];
   },
 ): Promise<Response> {
   const { frame, status, entered = 'card', errors = [], refusal = null } = shown;
-  const { unfinished = null } = shown;
+  const { notice = null, unfinished = null } = shown;
   const payer = { customerId: principal.customerId, subscriptionId: null };
   const method = await findPaymentMethod(sql, principal, payer);
   const processor = processors.taking(tenantOf(principal));
@@ -140,6 +141,7 @@ async function show(
     ...frame,
     attempt: ids.next(),
     method,
+    notice,
     entered,
     owner,
     unfinished,

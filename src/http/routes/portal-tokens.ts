@@ -35,6 +35,9 @@ const CREATE = {
     'The answer holds an address that shows this customer its subscriptions, usage and invoices and lets it act on them, until it ' +
     'expires or is revoked. Whoever has the address is the customer. Nothing but a hash of the token is kept.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'portal_token', isRoutine: true },
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
   body: PortalTokenCreate,
   bodyOptional: true,
@@ -48,6 +51,9 @@ const REVOKE = {
   summary: 'Close the portal that a token opens',
   description: 'It opens nothing from now on. Again is the same.',
   tag,
+  roles: ['owner', 'admin', 'support'],
+  scopes: ['all'],
+  audit: { object: 'portal_token' },
   params: { id: 'The id of the token, which is not the token.' },
   answers: { 204: null },
   refusals: ['not_found'],
@@ -75,7 +81,15 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
       return once(attempt, async (transaction) => {
         const token = newToken();
         const { bounds } = settings;
-        const wanted = { id: ids.next(), customerId: customer.id, token, ttlS, bounds, now };
+        const wanted = {
+          id: ids.next(),
+          customerId: customer.id,
+          token,
+          ttlS,
+          page: null,
+          bounds,
+          now,
+        };
         const made = await insertPortalToken(transaction, wanted);
         if (made === null) return refusal('not_found', 'no such customer');
         if (made instanceof Full) return refusal('conflict', made.message);

@@ -3,6 +3,7 @@ import {
   PORTAL_TTL_S_DEFAULT,
   PORTAL_TTL_S_MAX,
   type PortalToken as PortalTokenRecord,
+  portalUrl,
 } from '../../records/portal-tokens.ts';
 import { Body, Timestamp, Uuid } from './values.ts';
 
@@ -29,10 +30,6 @@ export const PortalToken = Type.Object({
   created_at: Timestamp,
   expires_at: Timestamp,
 });
-
-export function portalUrl(appUrl: string, token: string): string {
-  return `${appUrl}/portal/${token}`;
-}
 
 export function fromPortalToken(
   made: PortalTokenRecord,

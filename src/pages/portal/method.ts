@@ -2,12 +2,13 @@ import { errorSummary } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import { instrumentFields } from '../instrument.ts';
 import type { Page } from '../layout.ts';
-import { frame, head, methodName, refusalOf, written } from './parts.ts';
-import type { ReplaceView } from './view.ts';
+import { frame, head, methodName, refusalOf, told, written } from './parts.ts';
+import type { Notice, ReplaceView } from './view.ts';
 
 /** The form that replaces the payment method. */
 export function methodPage(view: ReplaceView): Page {
-  const { merchant, method, errors, refusal, unfinished } = view;
+  const { merchant, method, errors, refusal, unfinished, notice } = view;
+  if (notice !== null) return donePage(view, notice);
   const wrong = errors.length > 0 || refusal !== null ? 'Error: ' : '';
   const instead = method === null ? null : html` instead of ${methodName(method)}`;
   const content = html`${head(html`Payment method`, view)} ${errorSummary(errors)}
@@ -20,7 +21,16 @@ export function methodPage(view: ReplaceView): Page {
   return frame(view, { title: `${wrong}Payment method`, content });
 }
 
-function form({ base, entered, owner, errors, attempt }: ReplaceView): Html {
+/** Where the link opens nothing else. */
+function donePage(view: ReplaceView, notice: Notice): Page {
+  const content = html`${head(html`Payment method`, view)} ${told(notice)}
+    <p class="actions">
+      <a class="button quiet" href="${view.base}/payment-method">Use another one</a>
+    </p>`;
+  return frame(view, { title: 'Payment method', content });
+}
+
+function form({ home, base, entered, owner, errors, attempt }: ReplaceView): Html {
   const fields =
     owner === null
       ? instrumentFields({ method: entered, errors })
@@ -32,20 +42,21 @@ function form({ base, entered, owner, errors, attempt }: ReplaceView): Html {
       <button class="button">
         ${owner === null ? 'Save the payment method' : html`Continue to ${written(owner)}`}
       </button>
-      ${back(base)}
+      ${back(home)}
     </p>
   </form>`;
 }
 
 /** The customer has come back before it was done. */
-function goOn({ base }: ReplaceView, { owner, url }: NonNullable<ReplaceView['unfinished']>): Html {
+function goOn({ home }: ReplaceView, { owner, url }: NonNullable<ReplaceView['unfinished']>): Html {
   return html`<p>It is not finished at ${written(owner)}. Nothing was changed yet.</p>
     <p class="confirm">
       <a class="button" href="${url}">Continue to ${written(owner)}</a>
-      ${back(base)}
+      ${back(home)}
     </p>`;
 }
 
-function back(base: string): Html {
-  return html`<a class="button quiet" href="${base}">Back, change nothing</a>`;
+function back(home: string | null): Html | null {
+  if (home === null) return null;
+  return html`<a class="button quiet" href="${home}">Back, change nothing</a>`;
 }

@@ -9,6 +9,10 @@ const TEXTS: Readonly<Record<RefusedView, readonly [heading: string, text: strin
     'This link does not open anything',
     'It has expired, was withdrawn, or was not copied as a whole. Ask for a new one where you got it.',
   ],
+  forbidden: [
+    'This link opens one page',
+    'It is for the payment method alone. Ask for a link to your account where you bought.',
+  ],
   rate_limited: ['A moment, please', 'There were too many requests. Try again in a minute.'],
   downloading: [
     'A moment, please',

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
@@ -9,6 +9,15 @@ const BITS_OF_A_DIGIT = Math.log2(DIGITS.length);
 /** An unguessable text: 256 bits in base 62, which needs no escaping in a URL. */
 export function newToken(): string {
   return toBase62(randomBytes(RANDOM_BYTES));
+}
+
+/**
+ * Tokens that follow from what they are for: MACs (HMAC-SHA-256, 256 bits), whose key is derived from
+ * SECRETS_KEY for this purpose. Nobody makes one without it.
+ */
+export function openTokensOf(secretsKey: Uint8Array, purpose: string): (of: string) => string {
+  const key = Buffer.from(hkdfSync('sha256', secretsKey, '', purpose, RANDOM_BYTES));
+  return (of) => toBase62(createHmac('sha256', key).update(of).digest());
 }
 
 /** Whether it could be one. */

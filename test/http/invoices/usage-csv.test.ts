@@ -277,7 +277,7 @@ test('usage CSV downloads at once are bounded for a tenant and a customer, and t
   const downloads = downloadsOf(() => now);
   const key = merchant();
   const { organisationId, mode } = key;
-  const portal = { kind: 'portal', organisationId, mode, tokenId: ids.next() } as const;
+  const portal = { kind: 'portal', organisationId, mode, tokenId: ids.next(), page: null } as const;
   const open = (caller: Parameters<UsageCsv['send']>[0]): Promise<Response> =>
     downloads.send(caller, new Request('http://localhost'), invoice);
   const four = await Promise.all([open(key), open(key), open(key), open(key)]);

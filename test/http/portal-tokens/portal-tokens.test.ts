@@ -45,7 +45,8 @@ test('a portal token opens the portal of its customer, for a day', async () => {
   ]);
   expect(Date.parse(json.created_at)).toBeGreaterThanOrEqual(before);
   const { id: organisationId } = server.organisation;
-  const access = { tokenId: json.id, customerId: customer, organisationId, mode: 'test' };
+  const page = null;
+  const access = { tokenId: json.id, customerId: customer, organisationId, mode: 'test', page };
   expect(await opens(json.token)).toEqual(access as never);
   const end = Date.parse(json.expires_at);
   expect(await opens(json.token, end - 1)).not.toBeNull();

@@ -36,6 +36,14 @@ export async function portalOf(
   body: object = {},
 ): Promise<Portal> {
   const { token, id: tokenId } = await made(server, `/customers/${customer}/portal-tokens`, body);
+  return portalBy(server, { customer, token, tokenId });
+}
+
+/** By a token that is there. */
+export function portalBy(
+  server: TestServer,
+  { customer, token, tokenId }: Pick<Portal, 'customer' | 'token' | 'tokenId'>,
+): Portal {
   const path = (rest: string) => `/portal/${token}${rest === '' ? '' : `/${rest}`}`;
   const submit = (to: string, form: Record<string, string>) =>
     followed(server, path(to), new URLSearchParams(form));

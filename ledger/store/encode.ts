@@ -1,11 +1,12 @@
 // The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what
 // all rows share, the arrays of transfers, of changed balances and of the usage delta, how many rows
-// must be there, and an array of rows for each other table.
+// must be there, and an array of rows for each other table: corrections first.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
 import { type BinaryArray, binaryArray, emptyArray } from './binary.ts';
 import { binaryRows } from './binary-rows.ts';
 import type { ArrayColumns } from './columns.ts';
+import type { FLUSHES } from './flush-sql.ts';
 import { FOLLOWUP_COLUMNS, followupRows } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
@@ -30,18 +31,20 @@ import {
 import { RESERVATION_COLUMNS } from './reservation-columns.ts';
 import { AUTO_TOPUP_COLUMNS } from './auto-topup-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
-import { DELTA_COLUMNS, usageEntries } from './usage-delta.ts';
+import { CORRECTION_COLUMNS, DELTA_COLUMNS, usageEntries } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
 /** Text, or an array in the binary format. */
 export type Parameter = string | number | null | BinaryArray;
 
-/** The parameters of the lean statement; where other tables have rows, of the full one. */
+/** Which statement writes these rows (`FLUSHES`), and its parameters. */
 export function flushParameters(
   rows: FlushRows,
   fence: Fence,
   leaseMs: number,
-): { readonly lean: boolean; readonly parameters: Parameter[] } {
+): { readonly kind: keyof typeof FLUSHES; readonly parameters: Parameter[] } {
+  const entries = usageEntries(rows.transfers);
+  const corrected = entries.filter(({ corrections }) => corrections > 0n);
   const rare = rareRows(rows);
   const transfers = arraysOf(TRANSFER_COLUMNS, inOrder(rows.transfers));
   const isOfActor = ({ expected }: FlushRows['touched'][number]) => expected !== null;
@@ -50,7 +53,7 @@ export function flushParameters(
     SIDE_CHANGES,
     rows.touched.filter((change) => !isOfActor(change)),
   );
-  const usage = arraysOf(DELTA_COLUMNS, usageEntries(rows.transfers));
+  const usage = arraysOf(DELTA_COLUMNS, entries);
   const parameters: Parameter[] = [
     fence.node,
     String(fence.epoch),
@@ -65,8 +68,10 @@ export function flushParameters(
     rows.touched.length,
     rows.opened.length,
   ];
-  if (rare === null) return { lean: true, parameters };
-  return { lean: false, parameters: [...parameters, ...rare] };
+  if (rare === null && corrected.length === 0) return { kind: 'lean', parameters };
+  parameters.push(binaryRows(CORRECTION_COLUMNS, corrected));
+  if (rare === null) return { kind: 'corrected', parameters };
+  return { kind: 'full', parameters: [...parameters, ...rare] };
 }
 
 /**

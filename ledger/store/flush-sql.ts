@@ -1,10 +1,10 @@
 // The statement of a flush: one transaction in one round trip.
 //
 // Each column of transfers and changed balances is an array parameter; rows of each other table
-// come in one array. Each part of a statement costs even where it has no rows, so there are
-// two statements: the lean one has none of the other tables. Names, types and values of columns are
-// not written here. They come from the tables of columns (`columns.ts`), in whose order `encode.ts`
-// sends them.
+// come in one array. Each part of a statement costs even where it has no rows, so there are three
+// statements: the lean one has none of the other tables, the next one has corrections of usage, the
+// full one has all. Names, types and values of columns are not written here. They come from the
+// tables of columns (`columns.ts`), in whose order `encode.ts` sends them.
 //
 // Holds: every part is joined to the fence, so nothing is written where the node's epoch or seq is
 // not what the node believes (I6). The counts at the end fail the statement where an account was
@@ -27,7 +27,7 @@ import { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-colu
 import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
 import { RESERVATION_COLUMNS } from './reservation-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
-import { DELTA_COLUMNS } from './usage-delta.ts';
+import { CORRECTION_COLUMNS, DELTA_COLUMNS } from './usage-delta.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
 /** The fence's own parameters are written where they are used: $1 to $4. */
@@ -121,6 +121,12 @@ const BINNED = `,
 const CHANGED_COUNT = parameter();
 const OPENED_COUNT = parameter();
 
+const CORRECTED = `,
+  corrected AS (
+    INSERT INTO usage_corrections (${namesOf(CORRECTION_COLUMNS)}, node, seq)
+    SELECT ${namesOf(CORRECTION_COLUMNS, 'r.')}, fence.node, fence.seq FROM ${rowsOf('flush_usage_corrections')}
+  )`;
+
 const { sequence: _sequence, data: _data, ...EVENT_HEAD } = EVENT_COLUMNS;
 
 /** Its arrays come in this order (`encode.ts`). */
@@ -201,12 +207,12 @@ const RARE = `,
   ),
   subscribed AS (
     INSERT INTO subscriptions AS s (${namesOf(SUBSCRIPTION_COLUMNS)})
-    SELECT ${namesOf(SUBSCRIPTION_COLUMNS, 'r.')} FROM ${rowsOf('flush_subscriptions')}
+    SELECT ${namesOf(SUBSCRIPTION_COLUMNS, 'r.')} FROM ${rowsOf('flush_subscribed')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SUBSCRIPTION_COLUMNS, 'excluded', 's')}
   ),
   spanned AS (
     INSERT INTO usage_spans AS u (${namesOf(SPAN_COLUMNS)})
-    SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_usage_spans')}
+    SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_sold_spans')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SPAN_COLUMNS, 'excluded', 'u')}
   ),
   reserved AS (
@@ -242,11 +248,15 @@ const counts = (opened: string): string => `
     WHEN ${opened} <> ${OPENED_COUNT}::int THEN refuse_flush('I5: an account was opened twice')
     ELSE 1 END = 1 AS moved`;
 
-export const LEAN_FLUSH = FENCE + TRANSFERS + CHANGED + BINNED + counts('0');
-export const FULL_FLUSH =
-  FENCE +
-  TRANSFERS +
-  CHANGED +
-  BINNED +
-  RARE +
-  counts('(SELECT count(*) FROM opened) + (SELECT count(*) FROM opened_sides)');
+const LEAN = FENCE + TRANSFERS + CHANGED + BINNED;
+
+/** The parameters of each are those of the one before, and more. */
+export const FLUSHES = {
+  lean: LEAN + counts('0'),
+  corrected: LEAN + CORRECTED + counts('0'),
+  full:
+    LEAN +
+    CORRECTED +
+    RARE +
+    counts('(SELECT count(*) FROM opened) + (SELECT count(*) FROM opened_sides)'),
+} as const;

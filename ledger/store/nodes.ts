@@ -45,13 +45,13 @@ export async function claimSeat(writer: Sql<Bigints>, who: Holder): Promise<Fenc
     await boundWaits(sql, who.leaseMs);
     await sql`select pg_advisory_xact_lock(${JOINING})`;
     const seats = await sql<SeatRow[]>`
-      insert into nodes as n (id, holder, address, epoch, seq, expires_at, leaving, keeps_bins)
+      insert into nodes as n (id, holder, address, epoch, seq, expires_at, leaving, keeps_bins, counts_corrections)
       select coalesce(${freeSeat(sql)}, (select coalesce(max(id), 0) + 1 from nodes)), ${who.holder}, ${who.address}::text, 1, 0,
-        now() + ${who.leaseMs} * interval '1 millisecond', false, true
+        now() + ${who.leaseMs} * interval '1 millisecond', false, true, true
       where not exists (select from nodes where halted or expires_at >= now()
         and (address is null or ${who.address}::text is null or address = ${who.address}::text))
       on conflict (id) do update set holder = excluded.holder, address = excluded.address, epoch = n.epoch + 1,
-        expires_at = excluded.expires_at, leaving = false, keeps_bins = true
+        expires_at = excluded.expires_at, leaving = false, keeps_bins = true, counts_corrections = true
       where n.expires_at < now()
       returning id, epoch, seq`;
     if (seats[0] !== undefined)

@@ -41,6 +41,8 @@ export async function makeMonths(
     if (known.has(name)) continue;
     const [from, to] = [monthStart(month, 0).toISOString(), monthStart(month, 1).toISOString()];
     await sql.unsafe(`CREATE TABLE ${name} (LIKE transfers_archive INCLUDING CONSTRAINTS)`);
+    // A partition does not have that of its table.
+    await sql.unsafe(`ALTER TABLE ${name} REPLICA IDENTITY FULL`);
     await sql.unsafe(
       `ALTER TABLE transfers_archive ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
     );
@@ -79,8 +81,9 @@ const MOVED = `coalesce(amount, value) * CASE kind WHEN 'reverse' THEN -1 ELSE 1
 
 /** What the rows of a month moved on each account. */
 const closing = (month: string): string => `
-  INSERT INTO closing_balances AS c (account_id, debits, credits, events_total, events_signed, events_highest)
-  SELECT account_id, sum(debits), sum(credits), coalesce(sum(value), 0), coalesce(sum(events), 0), greatest(max(value), 0)
+  INSERT INTO closing_balances AS c (account_id, debits, credits, events_total, events_signed, events_highest, corrections)
+  SELECT account_id, sum(debits), sum(credits), coalesce(sum(value), 0), coalesce(sum(events), 0), greatest(max(value), 0),
+    coalesce(sum(greatest(-events, 0)), 0)
   FROM (
     SELECT debit AS account_id, ${MOVED} AS debits, 0 AS credits, value, ${EVENTS_OF} AS events FROM ${month} WHERE kind <> 'refused'
     UNION ALL
@@ -88,4 +91,4 @@ const closing = (month: string): string => `
   ) sides GROUP BY account_id
   ON CONFLICT (account_id) DO UPDATE SET debits = c.debits + excluded.debits, credits = c.credits + excluded.credits,
     events_total = c.events_total + excluded.events_total, events_signed = c.events_signed + excluded.events_signed,
-    events_highest = greatest(c.events_highest, excluded.events_highest)`;
+    events_highest = greatest(c.events_highest, excluded.events_highest), corrections = c.corrections + excluded.corrections`;

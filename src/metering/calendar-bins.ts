@@ -53,6 +53,15 @@ export function endOfBin(calendar: Calendar, at: number): number {
   return edgesAfter(calendar, at)();
 }
 
+/** The start of the bin that holds `at`. */
+export function startOfBin(calendar: Calendar, at: number): number {
+  const next = edgesAfter(calendar, at - LONGEST_MS[calendar.bin]);
+  // An edge, since no bin is longer.
+  let edge = next();
+  for (let after = next(); after <= at; after = next()) edge = after;
+  return edge;
+}
+
 /** The start of the `count`th bin before an edge; of days and months, by the calendar. */
 export function binsBefore({ bin, zone }: Calendar, edge: number, count: number): number {
   if (bin === 'hour') return edge - count * HOUR_MS;

@@ -92,12 +92,13 @@ const QUERIES: readonly Query[] = [
     help: {
       usage_waiting: 'Accounts in flushes whose usage is not in bins yet.',
       usage_waiting_oldest_seconds: 'How long ago the oldest of these flushes was written.',
-      usage_backfills: 'Tables with usage of an earlier release that is not in bins yet.',
+      usage_backfills:
+        'Tables with usage or corrections of an earlier release that are not in bins yet.',
     },
     sql: `
       SELECT coalesce(sum(cardinality(slots)), 0)::float8 AS usage_waiting,
         ${AGE('min(written_at)')} AS usage_waiting_oldest_seconds,
-        (SELECT count(*) FROM usage_backfills)::float8 AS usage_backfills
+        ((SELECT count(*) FROM usage_backfills) + (SELECT count(*) FROM correction_backfills))::float8 AS usage_backfills
       FROM (SELECT slots, written_at FROM usage_deltas ORDER BY node, seq LIMIT 10000) d`,
   },
   {

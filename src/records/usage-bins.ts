@@ -1,8 +1,9 @@
-// Usage over time: what the flushes add (`usage_deltas`) is moved into the bins of accounts and the
-// totals of meters.
+// Usage over time: what the flushes add (`usage_deltas`, and `usage_corrections` where there are any)
+// is moved into the bins of accounts and the totals of meters.
 //
 // Holds: a delta is deleted in the statement that adds it, so it counts once whoever folds, and
-// whenever that dies. Whoever reads bins and deltas in one statement sees each event once.
+// whenever that dies. Whoever reads bins and deltas in one statement sees each event once. Corrections
+// of the same flush may be moved by another step: they only add to the number of events.
 import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** One folds at a time: two would wait for each other. */
@@ -15,7 +16,7 @@ const DELTAS_MAX = 10_000;
 const ENTRIES_MAX = 100_000;
 
 export type Waiting = {
-  /** Of all deltas, 100,000 at most. */
+  /** Of all deltas and corrections, 100,000 at most. */
   readonly entries: number;
   /** How long ago the oldest of them was written; 0 where there is none. */
   readonly oldestMs: number;
@@ -24,9 +25,11 @@ export type Waiting = {
 /** What waits for the folder. */
 export async function deltasWaiting(sql: Executor): Promise<Waiting> {
   const [row] = await sql<Waiting[]>`
-    select least(coalesce(sum(cardinality(slots)), 0), ${ENTRIES_MAX})::int as entries,
+    select least(coalesce(sum(size), 0), ${ENTRIES_MAX})::int as entries,
       coalesce(greatest(extract(epoch from now() - min(written_at)) * 1000, 0), 0)::float8 as "oldestMs"
-    from usage_deltas`;
+    from (
+      select cardinality(slots) as size, written_at from usage_deltas
+      union all select 1, written_at from usage_corrections) waiting`;
   return row ?? { entries: 0, oldestMs: 0 };
 }
 
@@ -34,8 +37,8 @@ export async function deltasWaiting(sql: Executor): Promise<Waiting> {
 export const isFull = ({ entries }: Waiting): boolean => entries >= ENTRIES_MAX;
 
 /**
- * Moves the deltas that come first; gives their number, which is 0 where there are none, or where
- * another process is at it.
+ * Moves the deltas that come first, and corrections; gives their number, which is 0 where there are
+ * none, or where another process is at it.
  *
  * Rows of bins are written in the order of their keys, next to each other. The meter of an account
  * is looked up by its key: a join would be planned without knowing how long the arrays are.
@@ -52,25 +55,30 @@ export async function foldDeltas(sql: Executor): Promise<number> {
       delete from usage_deltas d using first f
       where d.node = f.node and d.seq = f.seq and f.before < ${ENTRIES_MAX}
       returning d.*
+    ), corrected as (
+      delete from usage_corrections where ctid = any(array(
+        select ctid from usage_corrections where (select mine from lock) limit ${ENTRIES_MAX}))
+      returning *
     ), added as materialized (
-      select slot, account_id, quarter, sum(sum) as value, sum(events) as events from (
+      select slot, account_id, quarter, sum(sum) as value, sum(events) as events, sum(corrections) as corrections from (
         select unnest(slots) as slot, unnest(accounts) as account_id, unnest(quarters) as quarter, unnest(sums) as sum,
-          unnest(events) as events
+          unnest(events) as events, 0 as corrections
         from gone
+        union all select slot, account_id, quarter, 0, 0, corrections from corrected
       ) entries group by 1, 2, 3 order by 1, 2, 3
     ), binned as (
-      insert into usage_bins as b (slot, account_id, quarter, value, events) select * from added
+      insert into usage_bins as b (slot, account_id, quarter, value, events, corrections) select * from added
       on conflict (slot, account_id, quarter) do update
-      set value = b.value + excluded.value, events = b.events + excluded.events
+      set value = b.value + excluded.value, events = b.events + excluded.events, corrections = b.corrections + excluded.corrections
     ), totalled as (
-      insert into usage_totals as t (meter_id, quarter, value, events)
-      select meter_id, quarter, sum(value), sum(events) from (
-        select (select a.meter_id from accounts a where a.slot = d.slot and a.id = d.account_id), d.quarter, d.value, d.events
+      insert into usage_totals as t (meter_id, quarter, value, events, corrections)
+      select meter_id, quarter, sum(value), sum(events), sum(corrections) from (
+        select (select a.meter_id from accounts a where a.slot = d.slot and a.id = d.account_id), d.*
         from added d
       ) of_meters group by 1, 2 order by 1, 2
       on conflict (meter_id, quarter) do update
-      set value = t.value + excluded.value, events = t.events + excluded.events
+      set value = t.value + excluded.value, events = t.events + excluded.events, corrections = t.corrections + excluded.corrections
     )
-    select count(*)::int as folded from gone`;
+    select ((select count(*) from gone) + (select count(*) from corrected))::int as folded`;
   return row?.folded ?? 0;
 }

@@ -73,10 +73,10 @@ const LISTED_MAX = QUARTERS_MAX + QUARTERS_A_STEP;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** A quarter of an hour in which an account of a customer, or a meter of a tenant, was used. */
-type Used = {
+export type Used = {
   /** When it begins, in milliseconds. */
   readonly at: number;
-  /** The number of events, less corrections. */
+  /** The number of events; what waits for its bin, less corrections. */
   readonly events: number;
   /** The id of the account or the meter. */
   readonly of: string;
@@ -138,7 +138,7 @@ async function readPage(
 }
 
 /** How many of them are enough for a page, or as many as a statement reads. */
-function stepOf(used: readonly Used[], limit: number): number {
+export function stepOf(used: readonly Used[], limit: number): number {
   let events = 0;
   let count = 0;
   const names = new Set<string>();
@@ -208,7 +208,7 @@ async function usedByCustomer(
         and ${meterId === null ? sql`meter_id is not null` : sql`meter_id = ${meterId}`})
     select (extract(epoch from quarter) * 1000)::float8 as at, sum(events)::float8 as events, id as of from (
       select p.id, kept.* from periods p cross join lateral (
-        select quarter, events from usage_bins
+        select quarter, events + 2 * corrections as events from usage_bins
         where slot = ${slot} and account_id = p.id and ${within}
         order by quarter desc limit ${LISTED_MAX}) kept
       union all
@@ -228,7 +228,7 @@ async function usedByTenant(
   return sql<Used[]>`
     select (extract(epoch from quarter) * 1000)::float8 as at, sum(events)::float8 as events, id as of from (
       select meter.id, kept.* from unnest(${meters}::uuid[]) meter (id) cross join lateral (
-        select quarter, events from usage_totals where meter_id = meter.id and ${within}
+        select quarter, events + 2 * corrections as events from usage_totals where meter_id = meter.id and ${within}
         order by quarter desc limit ${LISTED_MAX}) kept
       union all
       select a.meter_id, quarter, entry.events

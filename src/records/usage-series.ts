@@ -1,9 +1,9 @@
 // Usage over time: what was used in each bin of a range.
 //
 // How it works: usage is kept by quarter of an hour (`usage_bins` of a customer's accounts,
-// `usage_totals` of a meter), and what is not added there yet in `usage_deltas`. A quarter that the
-// range cuts, and groups by metadata, are read from the events themselves. All in one snapshot, so
-// that each event counts once.
+// `usage_totals` of a meter), and what is not added there yet in `usage_deltas` and
+// `usage_corrections`. A quarter that the range cuts, and groups by metadata, are read from the events
+// themselves. All in one snapshot, so that each event counts once.
 // Holds: what is read has a bound. The quarters tell beforehand how many events there are, and a
 // reading ends behind the bound. Where retention has dropped events, the others do not come to what
 // the quarters say, and nothing is answered.
@@ -11,6 +11,7 @@ import type { Ids } from '../../ledger/ports.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 import { one } from '../../ledger/kernel/quantity.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
+import { ROWS_BYTES_MAX } from '../platform/answer-bounds.ts';
 import {
   accountsOf,
   dateOf,
@@ -48,7 +49,6 @@ export type BinnedUsage = {
   readonly group: string | null;
   /** Scaled. */
   readonly value: bigint;
-  /** The number of events, less corrections. */
   readonly events: number;
 };
 
@@ -77,13 +77,16 @@ export function readUsageSeries(
   });
 }
 
-/** As the database sums: values as reported, and events less corrections. */
-type Sums = { readonly sum: bigint; readonly events: number };
+/** As the database sums: values as reported, events less corrections, and all events. */
+type Sums = { readonly sum: bigint; readonly net: number; readonly events: number };
 type Summed = Pick<BinnedUsage, 'bin' | 'group'> & Sums;
 
-function measured({ meter }: UsageSource, { bin, group, sum, events }: Summed): BinnedUsage {
+const NOTHING: Sums = { sum: 0n, net: 0, events: 0 };
+
+/** A meter that counts takes one off for a correction. */
+function measured({ meter }: UsageSource, { bin, group, sum, net, events }: Summed): BinnedUsage {
   const isCount = meter.aggregation === 'count';
-  return { bin, group, value: isCount ? BigInt(events) * one(meter.scale) : sum, events };
+  return { bin, group, value: isCount ? BigInt(net) * one(meter.scale) : sum, events };
 }
 
 async function readBins(
@@ -93,12 +96,11 @@ async function readBins(
 ): Promise<readonly Summed[] | NoSeries> {
   const range = rangeOf(edges);
   const bins = new Map<number, Summed>();
-  const add = (bin: number, { sum, events }: Sums): void => {
-    const { sum: of, events: count } = bins.get(bin) ?? { sum: 0n, events: 0 };
-    bins.set(bin, { bin, group: null, sum: of + sum, events: count + events });
+  const add = (bin: number, sums: Sums): void => {
+    bins.set(bin, { bin, group: null, ...plus(bins.get(bin) ?? NOTHING, sums) });
   };
   for (const stretch of await readQuarters(sql, source, edges)) {
-    const { start, end, events: expected } = stretch;
+    const { start, end } = stretch;
     const bin = Math.max(
       0,
       edges.findLastIndex((edge) => edge <= start),
@@ -106,7 +108,7 @@ async function readBins(
     if (start >= range.start && end <= range.end) add(bin, stretch);
     else {
       const reading = { source, quarters: { start, end }, edges: [range.start, range.end] };
-      const cut = await readEvents(sql, ids, { ...reading, groupBy: null, expected });
+      const cut = await readEvents(sql, ids, { ...reading, groupBy: null, expected: stretch });
       if (typeof cut === 'string') return cut;
       for (const sums of cut) add(bin, sums);
     }
@@ -121,9 +123,15 @@ async function readGroups(
 ): Promise<readonly Summed[] | NoSeries> {
   const quarters = quartersOf(rangeOf(edges));
   const counted = await readQuarters(sql, source, [quarters.start, quarters.end]);
-  const expected = counted.reduce((sum, { events }) => sum + events, 0);
+  const expected = counted.reduce(plus, NOTHING);
   return readEvents(sql, ids, { source, quarters, edges, groupBy, expected });
 }
+
+const plus = (a: Sums, b: Sums): Sums => ({
+  sum: a.sum + b.sum,
+  net: a.net + b.net,
+  events: a.events + b.events,
+});
 
 type Stretch = Range & Sums;
 
@@ -142,18 +150,23 @@ async function readQuarters(
   const cuts = [...new Set([start, ...within, end])].sort((a, b) => a - b);
   const accounts = await accountsOf(sql, source, { start, end });
   const entries = entriesOf(sql, { ...source, accounts }, { start, end });
-  const found = await sql<{ stretch: number; sum: string; events: string }[]>`
-    select width_bucket(quarter, ${timesOf(sql, cuts)}) as stretch, sum(value)::text as sum, sum(events)::text as events
+  const found = await sql<({ stretch: number } & Record<'sum' | 'net' | 'events', string>)[]>`
+    select width_bucket(quarter, ${timesOf(sql, cuts)}) as stretch, sum(value)::text as sum,
+      sum(events)::text as net, sum(events + 2 * corrections)::text as events
     from (${entries}) entries group by 1 order by 1`;
-  return found.map(({ stretch, sum, events }) => ({
+  return found.map(({ stretch, sum, net, events }) => ({
     start: cuts[stretch - 1] ?? start,
     end: cuts[stretch] ?? end,
     sum: BigInt(sum),
+    net: Number(net),
     events: Number(events),
   }));
 }
 
-/** The entries of a range of quarters: those in bins, and those that are not added yet. */
+/**
+ * The entries of a range of quarters: those in bins, and those that are not added yet. `events` has
+ * corrections taken off.
+ */
 function entriesOf(
   sql: Executor,
   { meter, customer, accounts }: UsageSource & { readonly accounts: readonly string[] },
@@ -164,24 +177,31 @@ function entriesOf(
     entry (slot, account_id, quarter, value, events)`;
   if (customer === null) {
     return sql`
-      select quarter, value, events from usage_totals where meter_id = ${meter.id} and ${within}
+      select quarter, value, events, corrections from usage_totals where meter_id = ${meter.id} and ${within}
       union all
-      select quarter, entry.value, entry.events from ${waiting}
+      select quarter, entry.value, entry.events, 0 from ${waiting}
       join accounts a on a.slot = entry.slot and a.id = entry.account_id
+      where a.meter_id = ${meter.id} and ${within}
+      union all
+      select quarter, 0, 0, c.corrections from usage_corrections c
+      join accounts a on a.slot = c.slot and a.id = c.account_id
       where a.meter_id = ${meter.id} and ${within}`;
   }
   return sql`
-    select quarter, value, events from unnest(${[...accounts]}::uuid[]) a (id)
+    select quarter, value, events, corrections from unnest(${[...accounts]}::uuid[]) a (id)
     join usage_bins b on b.slot = ${customer.slot} and b.account_id = a.id where ${within}
     union all
-    select quarter, entry.value, entry.events from ${waiting}
-    where entry.slot = ${customer.slot} and entry.account_id = any(${[...accounts]}::uuid[]) and ${within}`;
+    select quarter, entry.value, entry.events, 0 from ${waiting}
+    where entry.slot = ${customer.slot} and entry.account_id = any(${[...accounts]}::uuid[]) and ${within}
+    union all
+    select quarter, 0, 0, corrections from usage_corrections
+    where slot = ${customer.slot} and account_id = any(${[...accounts]}::uuid[]) and ${within}`;
 }
 
 type Reading = UsageSeries & {
-  /** All events of these are read, and are `expected` in number, corrections taken off. */
+  /** All events of these are read, and come to what is `expected`. */
   readonly quarters: Range;
-  readonly expected: number;
+  readonly expected: Sums;
 };
 
 async function readEvents(
@@ -192,20 +212,21 @@ async function readEvents(
   const { source, quarters, edges, groupBy, expected } = reading;
   const { meter, customer } = source;
   // One commit on a meter that counts may stand for any number of them.
-  if (expected > EVENTS_MAX && meter.aggregation !== 'count') return 'too_many_events';
+  if (expected.events > EVENTS_MAX && meter.aggregation !== 'count') return 'too_many_events';
   const whose =
     customer === null
       ? isAmong(sql, 'credit', (await sideAccounts(sql, ids))(meter.id))
       : isAmong(sql, 'debit', await accountsOf(sql, source, quarters));
   const inBins = sql`bin between 1 and ${edges.length - 1}`;
-  const size = meter.aggregation === 'count' ? sql`events` : sql`sum`;
+  const size = meter.aggregation === 'count' ? sql`net` : sql`sum`;
   const rows = await sql<
-    (Omit<Summed, 'sum' | 'events'> & Record<'sum' | 'events' | 'seen', string>)[]
+    (Omit<Summed, keyof Sums> &
+      Record<keyof Sums | 'seen', string> & { readonly isLong: boolean })[]
   >`
     with binned as (
       select width_bucket(at, ${timesOf(sql, edges)}) as bin,
         ${groupBy === null ? sql`null::jsonb` : sql`metadata -> ${groupBy}::text`} as label,
-        sum(value) as sum, sum(events) as events, count(*) as seen
+        sum(value) as sum, sum(events) as net, sum(abs(events)) as events, count(*) as seen
       from (${eventsOf(sql, whose, quarters)}) raw group by 1, 2),
     sized as (
       select *, sum(${size}) filter (where ${inBins}) over (partition by label) as total from binned),
@@ -213,16 +234,27 @@ async function readEvents(
       select *, dense_rank() over (order by label is null or total is null, total desc, label) as place from sized),
     named as (
       select *, case when label is not null and total is not null and place <= ${GROUPS_MAX} then place end as rank
-      from ranked)
-    select bin - 1 as bin, min(label::text) filter (where rank is not null) as group, sum(sum)::text as sum,
-      sum(events)::text as events, sum(seen)::text as seen
-    from named group by bin, rank order by bin, rank limit ${GROUPED_ROWS_MAX + 2}`;
+      from ranked),
+    rows as (
+      select bin, rank, min(label::text) filter (where rank is not null) as group, sum(sum)::text as sum,
+        sum(net)::text as net, sum(events)::text as events, sum(seen)::text as seen
+      from named group by bin, rank),
+    measured as (
+      select *, coalesce(sum(octet_length("group")) over (), 0) > ${ROWS_BYTES_MAX} as is_long from rows)
+    select bin - 1 as bin, case when not is_long then "group" end as group, sum, net, events, seen,
+      is_long as "isLong"
+    from measured order by bin, rank limit ${GROUPED_ROWS_MAX + 2}`;
   const seen = rows.reduce((total, row) => total + Number(row.seen), 0);
   if (seen > EVENTS_MAX) return 'too_many_events';
-  if (rows.length > GROUPED_ROWS_MAX) return 'too_many_groups';
-  const found = rows.map((row) => ({ ...row, sum: BigInt(row.sum), events: Number(row.events) }));
-  const counted = found.reduce((total, { events }) => total + events, 0);
-  if (counted !== expected) return 'dropped';
+  if (rows.length > GROUPED_ROWS_MAX || rows[0]?.isLong === true) return 'too_many_groups';
+  const found = rows.map(({ bin, group, sum, net, events }) => {
+    return { bin, group, sum: BigInt(sum), net: Number(net), events: Number(events) };
+  });
+  const all = found.reduce(plus, NOTHING);
+  // Bins may have too few corrections: those that an upgrade has not counted yet, or never will.
+  const isWhole =
+    all.sum === expected.sum && all.net === expected.net && all.events >= expected.events;
+  if (!isWhole) return 'dropped';
   return found.filter(({ bin }) => bin >= 0 && bin < edges.length - 1);
 }
 

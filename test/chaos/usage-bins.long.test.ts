@@ -24,6 +24,7 @@ const DISTURBED_MS_MAX = 800;
 /** What one fold does, in its order. */
 const FOLD: readonly Step[] = [
   { name: 'deltas are gone', on: 'delete on usage_deltas' },
+  { name: 'corrections are gone', on: 'delete on usage_corrections' },
   { name: 'a bin is new', on: 'insert on usage_bins' },
   { name: 'a bin grows', on: 'update on usage_bins' },
   { name: 'a total grows', on: 'update on usage_totals' },

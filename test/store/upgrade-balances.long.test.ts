@@ -115,11 +115,15 @@ const BOOKS = [
   'refunds',
 ];
 
-/** The rows, with what may be left out of a transfer, and without what says who wrote it. */
+/**
+ * The rows, with what may be left out of a transfer, and without what says who wrote it. A release
+ * without corrections of usage does not mark or close them.
+ */
 async function rowsOf(on: Sql, table: string): Promise<string[]> {
   const row = table.startsWith('transfers')
-    ? `(to_jsonb(r) || jsonb_build_object('amount', coalesce(amount, value), 'event_at', coalesce(event_at, case when value is not null then at end))) - 'unbinned'`
-    : 'to_jsonb(r)';
+    ? `(to_jsonb(r) || jsonb_build_object('amount', coalesce(amount, value), 'event_at', coalesce(event_at, case when value is not null then at end),
+        'events', coalesce(events, case when value < 0 then -1 end))) - 'unbinned'`
+    : "to_jsonb(r) - 'corrections'";
   const rows = await on.unsafe<{ row: string }[]>(
     `select ${row}::text as row from ${table} r order by 1`,
   );

@@ -96,6 +96,12 @@ test('an upgrade fills bins from transfers, the archive, and what is left of dro
   await backfillAll();
   expect(await isUsageBinned(sql)).toBe(true);
   expect(await findings()).toEqual([]);
+  // Each that counts is one, corrections too.
+  const [number] = await sql<{ bins: number; events: number }[]>`
+    select (select sum(events + 2 * corrections) from usage_bins)::int as bins,
+      (select count(*) from (select value, kind from transfers union all select value, kind from transfers_archive) t
+        where value is not null and kind <> 'refused')::int as events`;
+  expect(number!.bins).toBe(number!.events);
   const [closed] = await sql`
     select unbinned_total::int as total, unbinned_signed::int as signed from closing_balances where account_id = ${ACCOUNTS[0]}`;
   expect(closed).toEqual({ total: 700, signed: 7 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => bed.stop());
 
 beforeEach(async () => {
-  await bed.sql`truncate usage_deltas, usage_bins, usage_totals, transfers`;
+  await bed.sql`truncate usage_deltas, usage_corrections, usage_bins, usage_totals, transfers`;
 });
 
 async function newAccount(): Promise<string> {
@@ -46,7 +46,7 @@ function usage(debit: string, { value, at, refused = false }: Event): Transfer {
     at: START,
     usage: {
       value,
-      events: null,
+      events: value < 0n ? -1n : null,
       eventAt: at,
       fingerprint: null,
       reason: 'ok',
@@ -60,12 +60,21 @@ function usage(debit: string, { value, at, refused = false }: Event): Transfer {
   });
 }
 
-type Bin = { readonly id: string; readonly quarter: number; value: bigint; events: bigint };
+type Bin = {
+  readonly id: string;
+  readonly quarter: number;
+  value: bigint;
+  /** Less corrections. */
+  events: bigint;
+  corrections: bigint;
+};
 
 /** The rows of a table, by what they are of. */
 async function binsOf(table: 'usage_bins' | 'usage_totals'): Promise<Bin[]> {
-  const rows = await bed.sql<{ id: string; quarter: Date; value: string; events: bigint }[]>`
-    select ${table === 'usage_bins' ? bed.sql`account_id` : bed.sql`meter_id`} as id, quarter, value::text, events
+  const rows = await bed.sql<
+    (Pick<Bin, 'id' | 'events' | 'corrections'> & { quarter: Date; value: string })[]
+  >`
+    select ${table === 'usage_bins' ? bed.sql`account_id` : bed.sql`meter_id`} as id, quarter, value::text, events, corrections
     from ${bed.sql(table)} order by 1, 2`;
   return rows.map((row) => ({
     ...row,
@@ -74,7 +83,8 @@ async function binsOf(table: 'usage_bins' | 'usage_totals'): Promise<Bin[]> {
   }));
 }
 
-const waiting = async () => (await bed.sql`select from usage_deltas`).length;
+const waiting = async () =>
+  (await bed.sql`select from usage_deltas union all select from usage_corrections`).length;
 
 test('a flush has one delta of usage for each account and quarter of an hour', async () => {
   const [one, other] = [await newAccount(), await newAccount()];
@@ -84,6 +94,9 @@ test('a flush has one delta of usage for each account and quarter of an hour', a
       usage(one, { value: 4n, at: START + QUARTER_MS - 1 }),
       usage(one, { value: 5n, at: START + QUARTER_MS }),
       usage(one, { value: -1n, at: START - 1 }),
+      usage(other, { value: -2n, at: START + 1 }),
+      usage(other, { value: -3n, at: START + 2 }),
+      usage(other, { value: -9n, at: START, refused: true }),
       usage(other, { value: 0n, at: START }),
       usage(other, { value: 9n, at: START, refused: true }),
     ],
@@ -103,7 +116,13 @@ test('a flush has one delta of usage for each account and quarter of an hour', a
     entry(one, START, 7n, 2n),
     entry(one, START + QUARTER_MS, 5n, 1n),
     entry(one, START - QUARTER_MS, -1n, -1n),
-    entry(other, START, 0n, 1n),
+    entry(other, START, -5n, -1n),
+  ]);
+  const corrections = await bed.sql`
+    select node, seq, slot, account_id as account, quarter, corrections from usage_corrections order by quarter`;
+  expect([...corrections]).toEqual([
+    { ...of, account: one, quarter: new Date(START - QUARTER_MS), corrections: 1n },
+    { ...of, account: other, quarter: new Date(START), corrections: 2n },
   ]);
 });
 
@@ -132,7 +151,7 @@ test('sums of usage bins beyond eight bytes are exact', async () => {
     await flush({ transfers: events.map((event) => ({ ...event, id: ids.next() })) });
   }
   while ((await foldDeltas(bed.sql)) > 0);
-  const bin = { quarter: START, value: 15_000n * most, events: 15_000n };
+  const bin = { quarter: START, value: 15_000n * most, events: 15_000n, corrections: 0n };
   expect(await binsOf('usage_bins')).toEqual([{ id, ...bin }]);
   expect(await binsOf('usage_totals')).toEqual([{ id: METER.id, ...bin }]);
 }, 30_000);
@@ -151,10 +170,11 @@ test('usage bins are a fold of the events, in any order, whoever folds', () =>
         if (refused) continue;
         const quarter = at - (((at % QUARTER_MS) + QUARTER_MS) % QUARTER_MS);
         const key = `${id} ${quarter}`;
-        const bin = expected.get(key) ?? { id, quarter, value: 0n, events: 0n };
+        const bin = expected.get(key) ?? { id, quarter, value: 0n, events: 0n, corrections: 0n };
         expected.set(key, bin);
         bin.value += value;
         bin.events += value < 0n ? -1n : 1n;
+        if (value < 0n) bin.corrections += 1n;
       }
       expect(await flush({ transfers })).toBe('committed');
       if (random.chance(0.5)) continue;
@@ -186,6 +206,20 @@ test('a step of folding usage bins is bounded', async () => {
   expect(await deltasWaiting(bed.sql)).toEqual({ entries: 0, oldestMs: 0 });
   expect(await foldDeltas(bed.sql)).toBe(0);
 }, 30_000);
+
+test('corrections of usage that came without a delta are folded when they have waited', async () => {
+  const id = await newAccount();
+  await bed.sql`
+    insert into usage_corrections (node, seq, slot, account_id, quarter, corrections, written_at)
+    values (0, 1, ${SLOT}, ${id}, ${new Date(START)}, 3, now() - interval '1 minute')`;
+  const waits = await deltasWaiting(bed.sql);
+  expect(waits.entries).toBe(1);
+  expect(waits.oldestMs).toBeGreaterThan(59_000);
+  expect([await foldDeltas(bed.sql), await foldDeltas(bed.sql)]).toEqual([1, 0]);
+  const bin = { quarter: START, value: 0n, events: 0n, corrections: 3n };
+  expect(await binsOf('usage_bins')).toEqual([{ id, ...bin }]);
+  expect(await binsOf('usage_totals')).toEqual([{ id: METER.id, ...bin }]);
+});
 
 test('a step of folding usage bins that does not commit leaves all as it was', async () => {
   const id = await newAccount();

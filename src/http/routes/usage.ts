@@ -4,12 +4,13 @@ import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { iso } from '../../../ledger/kernel/iso.ts';
-import type { Executor } from '../../platform/postgres/postgres.ts';
+import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
+import { ANSWER_BYTES_MAX } from '../../platform/answer-bounds.ts';
 import { findMeterBySlug } from '../../records/meters.ts';
 import {
   listUsageEvents,
-  type UsageEventPage,
   type UsageEventQuery as UsageEventsWanted,
+  type UsagePlace,
 } from '../../records/usage-events.ts';
 import type { CustomerRecord } from '../../records/customers.ts';
 import { type NoSeries, readUsageSeries } from '../../records/usage-series.ts';
@@ -17,7 +18,9 @@ import type { UsageSource } from '../../records/usage-sources.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid, Unavailable } from '../edge/errors.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
+import { jsonText } from '../json-text.ts';
 import { findNamedCustomer, type NamedCustomer } from '../named-customer.ts';
+import { PageText } from '../page-text.ts';
 import {
   cursorOf,
   fromUsageEvent,
@@ -44,12 +47,15 @@ const SERIES = {
   operationId: 'getUsage',
   summary: 'Usage of a feature over time',
   description:
-    'In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to` are any instants, and the first and last bin are cut there. ' +
+    "In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to` are any instants: bins have the calendar's start and end all the same, and the usage of the range. " +
     'Each event is in the bin of its own time, late ones too; a bin without any has a 0. What /track, /events/ingest and the others have acknowledged ' +
-    'is counted at once. With `group_by` each bin has a row for each group that it has, and one with `group: null` for the rest. Groups are read from ' +
+    'is counted at once. With `group_by` each bin has a row for each group that it has, and one with `group: null` for the rest; more than 1 MiB of them is 400. Groups are read from ' +
     'the events, at most 250,000 of them, and so is a quarter of an hour that `from` or `to` cuts: where retention has dropped those events this is ' +
     '400. `format=csv` answers `start,end,value,events` and with groups `group`, as text. Only `sum` and `count` meters have bins.',
   tag: 'Usage',
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: UsageQuery,
   answers: { 200: UsageSeries },
   alsoCsv: true,
@@ -63,8 +69,12 @@ const EVENTS = {
     'Each as it was reported, in the order of its own time: a late one is where it belongs. With `next_cursor` the list goes on, without a gap or a repeat ' +
     'while others arrive. Without a filter, of all meters that there are. An event is kept as long as retention says (`RETENTION_USAGE_MONTHS`).',
   tag: 'Usage',
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   query: UsageEventQuery,
   answers: { 200: UsageEvents },
+  refusals: ['not_found'],
 } as const;
 
 export function usageRoutes(deps: UsageRoutesDeps) {
@@ -75,7 +85,10 @@ function readSeries({ edge, lists, ids, orgClock }: UsageRoutesDeps): Route {
   return edge.organisation(SERIES, ({ principal, query }) => {
     const asked = usageAsked(query, orgClock.now(principal));
     if ('length' in asked) return refuseInvalid(asked);
-    return lists.run(principal, async (sql) => {
+    if (namesTwo(query)) return refuseInvalid([ONE_NAME]);
+    // Groups are read from the events themselves, which takes seconds where they are many.
+    const run = asked.groupBy === null ? lists.run.bind(lists) : lists.runSlow.bind(lists);
+    return run(principal, async (sql) => {
       const source = await sourceOf(sql, principal, query);
       if (source instanceof Response) return source;
       // Before the reading begins: it sees all that was acknowledged until then.
@@ -85,7 +98,9 @@ function readSeries({ edge, lists, ids, orgClock }: UsageRoutesDeps): Route {
       if (typeof found === 'string') return refuseInvalid([issueOf(found, asked.groupBy !== null)]);
       const { scale } = source.meter;
       if (query.format === 'csv') {
-        return new Response(csvOfBinned(asked, found, scale), {
+        const csv = csvOfBinned(asked, found, scale);
+        if (Buffer.byteLength(csv) > ANSWER_BYTES_MAX) return refuseInvalid([TOO_MANY_GROUPS]);
+        return new Response(csv, {
           headers: {
             'content-type': 'text/csv; charset=utf-8',
             'content-disposition': `attachment; filename="usage-${source.meter.slug}.csv"`,
@@ -95,7 +110,9 @@ function readSeries({ edge, lists, ids, orgClock }: UsageRoutesDeps): Route {
         });
       }
       const data = fromBinned(asked, found, scale);
-      return Response.json({ data, exact_through: iso(exactThrough) });
+      const json = JSON.stringify({ data, exact_through: iso(exactThrough) });
+      if (Buffer.byteLength(json) > ANSWER_BYTES_MAX) return refuseInvalid([TOO_MANY_GROUPS]);
+      return jsonText(json);
     });
   });
 }
@@ -116,7 +133,7 @@ async function sourceOf(
     return refuseInvalid([{ path: ['feature_key'], message }]);
   }
   const customer = await customerOf(sql, scope, wanted);
-  if (customer === 'unknown') return refuse('not_found', 'no such customer');
+  if (customer === 'unknown') return noCustomer();
   const owner = customer === null ? null : { id: customer.id, slot: slotOf(customer.id) };
   return { meter, customer: owner };
 }
@@ -125,49 +142,74 @@ function readEvents({ edge, lists, ids }: UsageRoutesDeps): Route {
   return edge.organisation(EVENTS, ({ principal, query }) => {
     const asked = usageEventsAsked(query);
     if ('length' in asked) return refuseInvalid(asked);
+    if (namesTwo(query)) return refuseInvalid([ONE_NAME]);
     return lists.run(principal, async (sql) => {
       const whose = await filtersOf(sql, principal, query);
-      const page =
-        whose === null
-          ? NO_EVENTS
-          : await listUsageEvents(sql, ids, {
-              tenant: principal,
-              ...whose,
-              ...asked,
-              limit: query.limit ?? 50,
-            });
-      if (page === 'incomplete') throw new Unavailable(INCOMPLETE);
-      const { events, next } = page;
-      return Response.json({
-        data: events.map(fromUsageEvent),
-        next_cursor: next === null ? null : cursorOf(next),
+      if (whose === 'unknown') return noCustomer();
+      if (whose === null) return new PageText().answer({ next_cursor: null });
+      return answerEvents(sql, ids, {
+        tenant: principal,
+        ...whose,
+        ...asked,
+        limit: query.limit ?? 50,
       });
     });
   });
 }
 
-const INCOMPLETE = 'usage of before is still being counted';
+/** Events that are read at once: each may have 25 KiB. */
+const PORTION_EVENTS = 50;
 
-const NO_EVENTS: UsageEventPage = { events: [], next: null };
+async function answerEvents(sql: Sql, ids: Ids, wanted: UsageEventsWanted): Promise<Response> {
+  const text = new PageText();
+  let { after } = wanted;
+  for (;;) {
+    const limit = Math.min(wanted.limit - text.rows, text.rowsLeft(), PORTION_EVENTS);
+    const page = await listUsageEvents(sql, ids, { ...wanted, after, limit });
+    if (page === 'incomplete') throw new Unavailable(INCOMPLETE);
+    for (const event of page.events) {
+      if (!text.add(fromUsageEvent(event))) return text.answer({ next_cursor: writePlace(after) });
+      after = { at: event.eventAt.getTime(), id: event.id };
+    }
+    after = page.next;
+    const isOver = after === null || page.events.length < limit || text.rows >= wanted.limit;
+    if (isOver) return text.answer({ next_cursor: writePlace(after) });
+  }
+}
+
+const writePlace = (place: UsagePlace | null) => (place === null ? null : cursorOf(place));
+
+const INCOMPLETE = 'usage of before is still being counted';
 
 type Filters = Pick<
   Static<typeof UsageEventQuery>,
   'customer_id' | 'external_customer_id' | 'feature_key'
 >;
 
-/** As in all lists, nothing matches what there is not: null. */
+/** As in all lists, nothing matches a meter that there is not: null. */
 async function filtersOf(
   sql: Executor,
   scope: Tenant,
   { feature_key: slug, ...named }: Filters,
-): Promise<Pick<UsageEventsWanted, 'customerId' | 'meterId'> | null> {
+): Promise<Pick<UsageEventsWanted, 'customerId' | 'meterId'> | null | 'unknown'> {
   const meter = slug === undefined ? undefined : await findMeterBySlug(sql, scope, slug);
   const customer = await customerOf(sql, scope, named);
-  if (meter === null || customer === 'unknown') return null;
+  if (customer === 'unknown') return customer;
+  if (meter === null) return null;
   return { customerId: customer?.id ?? null, meterId: meter?.id ?? null };
 }
 
-/** Null where none is named. Two ids name the same customer, or none. */
+const noCustomer = (): Response => refuse('not_found', 'no such customer');
+
+const ONE_NAME: Issue = {
+  path: ['customer_id'],
+  message: 'does not go with external_customer_id: one of the two',
+};
+
+const namesTwo = ({ customer_id: id, external_customer_id: externalId }: NamedCustomer): boolean =>
+  id !== undefined && externalId !== undefined;
+
+/** Null where none is named. */
 async function customerOf(
   sql: Executor,
   scope: Tenant,
@@ -175,13 +217,16 @@ async function customerOf(
 ): Promise<CustomerRecord | null | 'unknown'> {
   const { customer_id: id, external_customer_id: externalId } = named;
   if (id === undefined && externalId === undefined) return null;
-  const customer = await findNamedCustomer(sql, scope, named);
-  if (customer === null) return 'unknown';
-  const isSame = externalId === undefined || externalId === customer.externalCustomerId;
-  return isSame ? customer : 'unknown';
+  return (await findNamedCustomer(sql, scope, named)) ?? 'unknown';
 }
 
 const QUARTERS = 'let from and to be at a quarter of an hour';
+
+/** Without groups an answer is small. */
+const TOO_MANY_GROUPS: Issue = {
+  path: ['group_by'],
+  message: 'has more groups in more bins than 1 MiB holds: narrow the range, or take a larger bin',
+};
 
 function issueOf(why: Exclude<NoSeries, 'incomplete'>, isGrouped: boolean): Issue {
   const path = [isGrouped ? 'group_by' : 'from'];
@@ -204,10 +249,7 @@ function issueOf(why: Exclude<NoSeries, 'incomplete'>, isGrouped: boolean): Issu
             message: `or to cuts a quarter of an hour with more than 250000 events: ${QUARTERS}`,
           };
     case 'too_many_groups':
-      return {
-        path,
-        message: 'has too many groups in too many bins: narrow the range, or take a larger bin',
-      };
+      return TOO_MANY_GROUPS;
     default:
       return why satisfies never;
   }

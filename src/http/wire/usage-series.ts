@@ -11,6 +11,7 @@ import {
   type Calendar,
   edgesOf,
   endOfBin,
+  startOfBin,
 } from '../../metering/calendar-bins.ts';
 import type { BinnedUsage, UsageSeries as Series } from '../../records/usage-series.ts';
 import { csvRow, csvText } from '../csv.ts';
@@ -63,15 +64,25 @@ const Group = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Nul
 });
 
 export const UsageBin = Type.Object({
-  start: { ...Timestamp, description: 'The first begins at `from`.' },
-  end: { ...Timestamp, description: 'Not in it. The last ends at `to`.' },
+  start: {
+    ...Timestamp,
+    description: "The calendar's, also where `from` is later: usage before `from` is not in it.",
+  },
+  end: {
+    ...Timestamp,
+    description:
+      "Not in it. The calendar's, also where `to` is earlier: usage from `to` on is not in it.",
+  },
   value: Nullable(
     Type.Number({
       description:
-        'The sum, or of a `count` meter the number of events, less corrections. Null where it has more than 15 digits: CSV shows those too.',
+        'The sum, or of a `count` meter the number of events, from which a correction takes one off. Null where it has more than 15 digits: CSV shows those too.',
     }),
   ),
-  events: Type.Integer({ description: 'The number of events, less corrections.' }),
+  events: Type.Integer({
+    description:
+      'The number of events; a correction is one, too. What is committed on a `count` meter is as many as its units.',
+  }),
   group: Type.Optional(Group),
 });
 
@@ -84,10 +95,16 @@ export const UsageSeries = Type.Object({
   },
 });
 
+/** Times of the API have a year of four digits. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** How many bins there are without `from`. */
 const COUNT: Record<Bin, number> = { hour: 24, day: 30, month: 12 };
 
-export type Asked = Pick<Series, 'edges' | 'groupBy'>;
+export type Asked = Pick<Series, 'edges' | 'groupBy'> & {
+  /** The edges as the calendar has them: those of the range may lie within a bin. */
+  readonly shown: readonly number[];
+};
 
 /** The bins of a query, or what is wrong with it. `now` is the organisation's, in milliseconds. */
 export function usageAsked(query: Query, now: number): Asked | Issue[] {
@@ -112,7 +129,9 @@ export function usageAsked(query: Query, now: number): Asked | Issue[] {
   if (edges === 'too_many') {
     return [{ path: ['bin'], message: `would be more than ${BINS_MAX} bins in this range` }];
   }
-  return { edges, groupBy: query.group_by?.slice(GROUP.length) ?? null };
+  const end = Math.min(endOfBin(calendar, to - 1), LAST_INSTANT);
+  const shown = [startOfBin(calendar, from), ...edges.slice(1, -1), end];
+  return { edges, shown, groupBy: query.group_by?.slice(GROUP.length) ?? null };
 }
 
 function startOf(calendar: Calendar, to: number): number {
@@ -121,13 +140,13 @@ function startOf(calendar: Calendar, to: number): number {
 
 /** All bins: one without usage has a 0. */
 export function fromBinned(
-  { edges, groupBy }: Asked,
+  { shown, groupBy }: Asked,
   found: readonly BinnedUsage[],
   scale: number,
 ): Static<typeof UsageBin>[] {
-  return inBins(edges, found).map(({ bin, group, value, events }) => ({
-    start: iso(edges[bin] ?? 0),
-    end: iso(edges[bin + 1] ?? 0),
+  return inBins(shown, found).map(({ bin, group, value, events }) => ({
+    start: iso(shown[bin] ?? 0),
+    end: iso(shown[bin + 1] ?? 0),
     value: inRange(value) ? quantityNumber(value, scale) : null,
     events,
     ...(groupBy !== null && { group: group === null ? null : scalarOf(group) }),
@@ -136,15 +155,15 @@ export function fromBinned(
 
 /** The same as CSV; values are exact. */
 export function csvOfBinned(
-  { edges, groupBy }: Asked,
+  { shown, groupBy }: Asked,
   found: readonly BinnedUsage[],
   scale: number,
 ): string {
   const groups = groupBy === null ? [] : ['group'];
-  const rows = inBins(edges, found).map(({ bin, group, value, events }) =>
+  const rows = inBins(shown, found).map(({ bin, group, value, events }) =>
     csvRow([
-      iso(edges[bin] ?? 0),
-      iso(edges[bin + 1] ?? 0),
+      iso(shown[bin] ?? 0),
+      iso(shown[bin + 1] ?? 0),
       decimal(value, scale),
       String(events),
       ...groups.map(() => (group === null ? '' : textOf(scalarOf(group)))),

@@ -9,7 +9,7 @@ import type { Transfer } from '../../../ledger/kernel/transfers.ts';
 import type { FlushRows } from '../../../ledger/storage.ts';
 import { emptyArray } from '../../../ledger/store/binary.ts';
 import { flushParameters, type Parameter } from '../../../ledger/store/encode.ts';
-import { LEAN_FLUSH } from '../../../ledger/store/flush-sql.ts';
+import { FLUSHES } from '../../../ledger/store/flush-sql.ts';
 import { DELTA_COLUMNS } from '../../../ledger/store/usage-delta.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -102,8 +102,8 @@ async function openBed(
   await folder`DROP INDEX transfers_by_time`;
   if (way.index !== null) await folder.unsafe(`CREATE INDEX tried ON transfers ${way.index}`);
   await folder`
-    insert into nodes (id, holder, epoch, seq, expires_at, leaving, keeps_bins)
-    values (1, ${ids.next()}, 1, 0, now() + interval '1 day', false, true)`;
+    insert into nodes (id, holder, epoch, seq, expires_at, leaving, keeps_bins, counts_corrections)
+    values (1, ${ids.next()}, 1, 0, now() + interval '1 day', false, true, true)`;
   await folder`
     insert into accounts (id, slot, organisation_id, mode, kind, meter_id)
     select id, ${SLOT}, ${ids.next()}, 'test', 'meter', ${ids.next()} from unnest(${[...accounts]}::uuid[]) as t (id)`;
@@ -187,7 +187,7 @@ async function flush(bed: Bed, writer: Sql, rows: FlushRows): Promise<void> {
   const { parameters } = flushParameters(rows, fence, 60_000);
   if (!bed.deltas) withoutDelta(parameters);
   const [row] = await writer.unsafe<{ moved: boolean }[]>(
-    LEAN_FLUSH,
+    FLUSHES.lean,
     parameters.map((one) =>
       one === null || typeof one !== 'object'
         ? one

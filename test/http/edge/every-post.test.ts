@@ -41,7 +41,9 @@ afterAll(() => club.shop.server.stop());
 
 /** The service's own tables, which change all the time; usage is moved from its deltas into bins. */
 const LIVING = new Set(
-  'nodes slots api_keys idempotency usage_deltas usage_bins usage_totals'.split(' '),
+  'nodes slots api_keys idempotency usage_deltas usage_corrections usage_bins usage_totals'.split(
+    ' ',
+  ),
 );
 
 /** All stored rows, once all deferred work is done. */

@@ -7,6 +7,7 @@ import {
   binsBefore,
   edgesOf,
   endOfBin,
+  startOfBin,
 } from '../../../src/metering/calendar-bins.ts';
 import { type Random, withSeed } from '../../support/random.ts';
 
@@ -64,6 +65,24 @@ test('/usage answers 1000 bins, and no more', () => {
   }
 });
 
+test('a bin starts at the last edge that is not later', () => {
+  const { from, to } = {
+    from: Date.parse('2016-04-02T10:15Z'),
+    to: Date.parse('2016-04-02T18:15Z'),
+  };
+  const calendar = { bin: 'hour', zone: 'Pacific/Chatham' } as const;
+  const edges = edgesOf(calendar, { from, to });
+  if (edges === 'too_many') throw new Error(edges);
+  for (const [index, start] of edges.slice(0, -1).entries()) {
+    for (const at of [start, start + 1, edges[index + 1]! - 1]) {
+      expect(startOfBin(calendar, at)).toBe(start);
+    }
+  }
+  const month = { bin: 'month', zone: 'UTC' } as const;
+  expect(startOfBin(month, Date.UTC(2028, 2, 1) - 1)).toBe(Date.UTC(2028, 1));
+  expect(startOfBin(month, 0)).toBe(0);
+});
+
 test('the end of a bin, and the start of the one before', () => {
   const day = { bin: 'day', zone: 'Europe/Berlin' } as const;
   const at = Date.parse('2026-03-29T12:00Z');
@@ -114,11 +133,14 @@ function clockOf(zone: string): (at: number) => string[] {
 /** The edges of a range, where another day or month shows, or the hour strikes. */
 function struck({ zone, bin }: { zone: string; bin: Bin }, from: number, to: number): number[] {
   const clock = clockOf(zone);
-  const label = (at: number) => clock(at).slice(0, PARTS[bin]).join();
+  const label = (shown: string[]) => shown.slice(0, PARTS[bin]).join();
   const edges: number[] = [];
+  let last = label(clock(from));
   for (let at = from + QUARTER; at < to; at += QUARTER) {
-    const strikes = bin === 'hour' && clock(at)[4] === '00';
-    if (strikes || label(at) !== label(at - QUARTER)) edges.push(at);
+    const shown = clock(at);
+    const strikes = bin === 'hour' && shown[4] === '00';
+    if (strikes || label(shown) !== last) edges.push(at);
+    last = label(shown);
   }
   return edges;
 }

@@ -67,7 +67,7 @@ test('usage by group: the largest over the range first, the rest last, an empty 
     [0, 'us', 5, 1],
     [0, null, 5, 2],
     [1, null, 0, 0],
-    [2, 'eu', 5, 0],
+    [2, 'eu', 5, 2],
   ]);
 });
 
@@ -112,8 +112,8 @@ test('usage by group of one customer, cut at any instant', async () => {
   const own = await binsOf(setting, { ...asked, customer: one });
   expect(own).toEqual([
     {
-      start: new Date(at).toISOString(),
-      end: new Date(at + 1).toISOString(),
+      start: new Date(START).toISOString(),
+      end: new Date(START + HOUR).toISOString(),
       value: 10,
       events: 1,
       group: 'x',
@@ -150,11 +150,11 @@ test('usage by random groups adds up to the bins without groups', async () => {
       const grouped = await binsOf(setting, { ...asked, group_by: 'metadata.g' });
       const rows = new Map<string, { value: number; events: number }>();
       for (const one of sent.filter(({ at }) => at >= asked.from && at < asked.to)) {
-        const start = Math.max(from, Math.floor(one.at / HOUR) * HOUR);
+        const start = Math.floor(one.at / HOUR) * HOUR;
         const key = JSON.stringify([start, one.metadata?.['g'] ?? null]);
         const row = rows.get(key) ?? { value: 0, events: 0 };
         row.value += one.value;
-        row.events += one.value < 0 ? -1 : 1;
+        row.events += 1;
         rows.set(key, row);
       }
       const found = grouped
@@ -281,4 +281,29 @@ test('usage by group as CSV is safe in a spreadsheet', async () => {
       '',
     ].join('\r\n'),
   );
+});
+
+test('groups that are more than an answer holds are refused, as JSON and as CSV', async () => {
+  const [long, short] = [await metered(), await metered()];
+  const HOURS = 40;
+  const jobsOf = (hour: number, name: string) =>
+    Array.from({ length: 240 }, (_, n) => ({
+      at: START + hour * HOUR,
+      metadata: { job: `${n} ${name}` },
+    }));
+  for (let hour = 0; hour < HOURS; hour += 4) await use(long, jobsOf(hour - 20, 'x'.repeat(490)));
+  for (let hour = 0; hour < HOURS; hour += 1) await use(short, jobsOf(hour - 20, 'x'.repeat(20)));
+  const all = {
+    group_by: 'metadata.job',
+    bin: 'hour',
+    from: START - 20 * HOUR,
+    to: START + 20 * HOUR,
+  };
+  for (const format of ['json', 'csv']) {
+    const reply = await ask(setting, { feature: long, ...all, format });
+    expect(refusal(reply)).toEqual(invalidAt(['group_by']));
+  }
+  expect(refusal(await ask(setting, { feature: short, ...all }))).toEqual(invalidAt(['group_by']));
+  const { json } = await ask(setting, { feature: short, ...all, to: START });
+  expect(json.data).toHaveLength(20 * 240);
 });

@@ -65,11 +65,31 @@ test.each([
   expect(refusal(await get(`/usage?${query}`))).toEqual(NOT_FOUND);
 });
 
-test('/usage by two ids of different customers is refused', async () => {
-  await setting.customer({ external_customer_id: 'another' });
-  const query = `feature_key=api&customer_id=${customer}&external_customer_id=`;
-  expect(refusal(await get(`/usage?${query}another`))).toEqual(NOT_FOUND);
-  expect((await get(`/usage?${query}mine`)).status).toBe(200);
+test('a customer is named by one of its ids, and is known', async () => {
+  const names = ['', '&customer_id=', '&external_customer_id='];
+  const known = [names[0], `${names[1]}${customer}`, `${names[2]}mine`];
+  const unknown = [`${names[1]}${ID}`, `${names[2]}nobody`];
+  const both = `${names[1]}${customer}${names[2]}mine`;
+  for (const path of ['/usage', '/usage/events']) {
+    const answered = (more: string) => get(`${path}?feature_key=api${more}`);
+    for (const more of known) expect((await answered(more!)).status).toBe(200);
+    for (const more of unknown) expect(refusal(await answered(more))).toEqual(NOT_FOUND);
+    expect(refusal(await answered(both))).toEqual(invalidAt(['customer_id']));
+  }
+});
+
+test('/usage has bins of the calendar, also where the range begins and ends within', async () => {
+  const range = 'from=2026-03-01T18:00:00Z&to=2026-03-02T06:30:00Z';
+  const edges = async (more: string) => {
+    const { json } = await get(`/usage?feature_key=api&${range}${more}`);
+    const bins = json.data as { start: string; end: string }[];
+    return [...bins.map(({ start }) => start), bins.at(-1)!.end].map((at) => at.slice(0, 16));
+  };
+  expect(await edges('')).toEqual(['2026-03-01T00:00', '2026-03-02T00:00', '2026-03-03T00:00']);
+  const berlin = ['2026-02-28T23:00', '2026-03-31T22:00'];
+  expect(await edges('&bin=month&timezone=Europe/Berlin')).toEqual(berlin);
+  const csv = (await get(`/usage?feature_key=api&${range}&format=csv`)).text;
+  expect(csv).toContain('2026-03-01T00:00:00.000Z,2026-03-02T00:00:00.000Z,0,0');
 });
 
 test('/usage answers 1000 days', async () => {

@@ -22,7 +22,16 @@ beforeAll(async () => {
   await setting.meter('api');
   customer = await setting.customer();
   for (let n = 0; n < 40; n += 1) {
-    sent.push({ customer, feature: 'api', at: START + n * 5 * 60_000 + 1, value: n * 1000 });
+    sent.push({
+      customer,
+      feature: 'api',
+      at: START + n * 5 * 60_000 + 1,
+      value: n % 4 === 3 ? -1000 : n * 1000,
+    });
+  }
+  // They come to nothing.
+  for (const value of [5000, -5000]) {
+    sent.push({ customer, feature: 'api', at: START + DAY + 2, value });
   }
   const { status } = await setting.ingest(
     sent.map(({ at, value }) => ({
@@ -48,6 +57,7 @@ async function keep(days: number, usageMonths: number | null): Promise<readonly 
 
 const whole: Asked = { feature: 'api', from: START - DAY, to: START + 2 * DAY };
 const cut: Asked = { feature: 'api', from: START + 7 * 60_000, to: START + QUARTER * 5 + 1 };
+const nothing: Asked = { feature: 'api', from: START + DAY + 1, to: START + DAY + QUARTER };
 const grouped: Asked = { ...cut, group_by: 'metadata.region' };
 
 async function expectWhole(): Promise<void> {
@@ -87,6 +97,7 @@ test('usage in whole bins stays when its events are dropped; a cut quarter and g
   await expectWhole();
   for (const who of [{}, { customer }]) {
     expect(refusal(await ask(setting, { ...cut, ...who }))).toEqual(invalidAt(['from']));
+    expect(refusal(await ask(setting, { ...nothing, ...who }))).toEqual(invalidAt(['from']));
     expect(refusal(await ask(setting, { ...grouped, ...who }))).toEqual(invalidAt(['group_by']));
   }
   // A cut quarter without usage needs no event.

@@ -10,6 +10,7 @@ import {
   openSpan,
   unbillSpans,
 } from './span-changes.ts';
+import type { Unbilled } from './span.ts';
 import { runningSpan } from './spans.ts';
 
 // What a subscription does to the spans of one meter of its customer, beside what it does to its
@@ -46,14 +47,14 @@ export function cutPlan(
   return done(draft, state);
 }
 
-/** Says what each closed span was billed as. */
+/** Says what closed spans were billed as. */
 export function billPlan(
   context: MeterContext,
   state: MeterState,
-  lines: readonly BilledSpans[],
+  { billedAs, spanIds }: BilledSpans,
 ): Done {
   const draft = advancedDraft(context, state);
-  for (const { billedAs, spanIds } of lines) billSpans(draft, spanIds, billedAs);
+  billSpans(draft, spanIds, billedAs);
   return done(draft, state);
 }
 
@@ -66,9 +67,8 @@ export function settlePlan(
   billedAs: readonly string[],
 ): Done {
   const draft = advancedDraft(context, state);
-  for (const span of draft.state.spans) {
-    if (span.billedAs !== null && billedAs.includes(span.billedAs)) draft.putSpan(span, false);
-  }
+  const settled = new Set(billedAs);
+  draft.dropSpans(draft.state.spans.filter((span) => settled.has(span.billedAs ?? '')));
   return done(draft, state);
 }
 
@@ -80,12 +80,8 @@ export function forgetPlan(context: MeterContext, state: MeterState, subscriptio
 }
 
 /** A change that was not paid did not happen: takes back what was billed for it. */
-export function unbillPlan(
-  context: MeterContext,
-  state: MeterState,
-  { billedAs, cutAt }: { readonly billedAs: readonly string[]; readonly cutAt: number },
-): Done {
+export function unbillPlan(context: MeterContext, state: MeterState, what: Unbilled): Done {
   const draft = advancedDraft(context, state);
-  for (const id of billedAs) unbillSpans(draft, id, cutAt);
+  unbillSpans(draft, what);
   return done(draft, state);
 }

@@ -1,6 +1,6 @@
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { MeterDraft } from './meter-draft.ts';
-import type { Mark, Span } from './span.ts';
+import type { Mark, Span, Unbilled } from './span.ts';
 import { billerOf, quantityOf, runningSpan } from './spans.ts';
 import { snapshotOf } from './meter.ts';
 
@@ -44,6 +44,7 @@ export function openSpan(draft: MeterDraft, at: number): void {
     subscriptionId,
     price,
     accountId: current.accountId,
+    period: current.end === null ? null : { start: current.start, end: current.end },
     start,
     end: null,
     limit: null,
@@ -81,14 +82,18 @@ export function followBiller(
 export function repriceSince(draft: MeterDraft, subscriptionId: string, since: number): void {
   const biller = billerOf(draft.state.grants);
   const price = biller?.subscriptionId === subscriptionId ? biller.price : null;
+  const dropped: Span[] = [];
+  const changed: Span[] = [];
   for (const span of draft.state.spans) {
     const isIts = span.subscriptionId === subscriptionId && span.billedAs === null;
     if (!isIts || span.end === null || span.start < since || span.price.id === price?.id) continue;
     // Without usage, what ends with the change is only the time in which it was paid.
     const isNothing = span.end === draft.context.now && quantityOf(draft.state, span) === 0n;
-    if (price === null || isNothing) draft.putSpan(span, false);
-    else draft.putSpan({ ...span, price });
+    if (price === null || isNothing) dropped.push(span);
+    else changed.push({ ...span, price });
   }
+  draft.dropSpans(dropped);
+  draft.changeSpans(changed);
 }
 
 /**
@@ -96,11 +101,14 @@ export function repriceSince(draft: MeterDraft, subscriptionId: string, since: n
  * the end is decided late, ends there with what it counts.
  */
 export function dropSince(draft: MeterDraft, subscriptionId: string, at: number): void {
-  for (const span of draft.state.spans) {
-    if (span.subscriptionId !== subscriptionId || span.billedAs !== null) continue;
-    if (span.start >= at) draft.putSpan(span, false);
-    else if (span.end !== null && span.end > at) draft.putSpan({ ...span, end: at });
-  }
+  const isIts = (span: Span) => span.subscriptionId === subscriptionId && span.billedAs === null;
+  const its = draft.state.spans.filter(isIts);
+  draft.dropSpans(its.filter(({ start }) => start >= at));
+  draft.changeSpans(
+    its
+      .filter(({ start, end }) => start < at && end !== null && end > at)
+      .map((span) => ({ ...span, end: at })),
+  );
 }
 
 /** Counts a late event in each mark that is after it. `count` adds the event to a mark. */
@@ -134,23 +142,25 @@ export function billSpans(draft: MeterDraft, ids: readonly string[], billedAs: s
   );
 }
 
-/**
- * Takes back what was billed for a change that did not happen. A span that was closed for it goes
- * on: it is one with the span after it.
- */
-export function unbillSpans(draft: MeterDraft, billedAs: string, cutAt: number): void {
-  for (const span of draft.state.spans.filter((one) => one.billedAs === billedAs)) {
-    const next = draft.state.spans.find(
-      (one) => span.end === cutAt && one.start === cutAt && one.accountId === span.accountId,
+/** Takes back what was billed for a change that did not happen. */
+export function unbillSpans(draft: MeterDraft, { undone, billedAs, cutAt }: Unbilled): void {
+  const following = draft.state.spans.filter(({ start }) => start === cutAt);
+  const changed: Span[] = [];
+  for (const span of draft.state.spans) {
+    if (!billedAs.includes(span.billedAs ?? '')) continue;
+    const next = following.find(
+      ({ accountId, subscriptionId }) =>
+        span.end === cutAt &&
+        accountId === span.accountId &&
+        subscriptionId === span.subscriptionId,
     );
-    if (next === undefined || next.subscriptionId !== span.subscriptionId) {
-      draft.putSpan({ ...span, billedAs: null });
-      continue;
-    }
-    draft.putSpan(next, false);
-    const { id, start, opening } = span;
-    draft.putSpan({ ...next, id, start, opening });
+    if (next !== undefined) {
+      draft.putSpan(next, false);
+      const { id, period, start, opening } = span;
+      draft.putSpan({ ...next, id, period, start, opening });
+    } else if (undone.includes(span.billedAs ?? '')) changed.push({ ...span, billedAs: null });
   }
+  draft.changeSpans(changed);
 }
 
 /**
@@ -161,13 +171,21 @@ function forgetOld(draft: MeterDraft): void {
   const { now, subscriptions } = draft.context;
   const until = now - PERIODS_KEPT_MS;
   const isHeld = (billerOf(draft.state.grants)?.suspended ?? null) !== null;
+  const old: Span[] = [];
   for (const span of draft.state.spans) {
-    if (span.end === null || span.end > until) continue;
+    if (span.end === null || span.end > until) break;
     const isIdle = isHeld && span.billedAs === null && isFree(draft, span);
     // What is left at an end is billed in the same unit, and not let go of before.
     const isOver = span.billedAs !== null && !subscriptions.has(span.subscriptionId);
-    if (isIdle || isOver) draft.putSpan(span, false);
+    if (isIdle || isOver) old.push(span);
   }
+  if (old.length === 0) return;
+  // What one has sold counts in the others of its period.
+  const gone = new Set(old);
+  const kept = new Set(
+    draft.state.spans.filter((one) => !gone.has(one)).map((one) => one.accountId),
+  );
+  draft.dropSpans(old.filter(({ accountId }) => !kept.has(accountId)));
 }
 
 function isFree({ state }: MeterDraft, span: Span): boolean {

@@ -6,7 +6,8 @@ import type { UsagePrice } from './usage-price.ts';
  * How it works: while an allowance with a price is live, one span of the meter runs. It closes at
  * the end of the meter's period, at a change of plan and at the end of the subscription, and the
  * next one opens then (`span-changes.ts`). A span keeps what its period had counted before its start
- * and before its end, so what it bills follows from three numbers.
+ * and before its end, so what it sold follows from three numbers. All spans of one price in one period
+ * are rated as one, however often they were cut (`subscriptions/usage-billing.ts`).
  *
  * What holds: an event counts by its own time. A late one changes each mark that is after it, in the
  * decision that records it. Where several subscriptions sell one feature, the one bills whose
@@ -25,6 +26,11 @@ export type Span = {
   readonly price: UsagePrice;
   /** The account of the period that it is in. */
   readonly accountId: string;
+  /**
+   * That period, as it was to be when the span opened: a minimum is for the share of it in which the
+   * price was in force. null of spans that are older than this field: theirs is whole.
+   */
+  readonly period: { readonly start: number; readonly end: number } | null;
   readonly start: number;
   /** Exclusive; null while it runs. */
   readonly end: number | null;
@@ -43,4 +49,14 @@ export type Mark = {
   readonly aggregate: bigint;
   /** The event that set a `last` meter: later time wins, then the greater id. */
   readonly latest: { readonly at: number; readonly id: string } | null;
+};
+
+/** What is taken back of a change that did not happen. */
+export type Unbilled = {
+  /** Lines that only its invoice had: their spans are billed as nothing again. */
+  readonly undone: readonly string[];
+  /** All lines that its invoice had. */
+  readonly billedAs: readonly string[];
+  /** When it cut the spans that ran: each is one again with the span after it. */
+  readonly cutAt: number;
 };

@@ -1,6 +1,6 @@
-import { assert } from '../kernel/assert.ts';
 import { type Grant, leaderOf } from './grants.ts';
-import { type Meter, type MeterState, type Period, snapshotOf } from './meter.ts';
+import { isLevel, type Meter, type MeterState, type Period, spansIn, stretchOf } from './meter.ts';
+import { beyond, consumedAt, soldIn, soldOfLevel } from './sold.ts';
 import type { Mark, Span } from './span.ts';
 import type { UsagePrice } from './usage-price.ts';
 
@@ -9,7 +9,15 @@ import type { UsagePrice } from './usage-price.ts';
 /** A span as it is billed. */
 export type BillableSpan = Pick<
   Span,
-  'id' | 'subscriptionId' | 'price' | 'accountId' | 'start' | 'end' | 'opening' | 'billedAs'
+  | 'id'
+  | 'subscriptionId'
+  | 'price'
+  | 'accountId'
+  | 'period'
+  | 'start'
+  | 'end'
+  | 'opening'
+  | 'billedAs'
 > & {
   readonly meter: Meter;
   /** Of a span that runs, so far: as `limit`. */
@@ -17,6 +25,8 @@ export type BillableSpan = Pick<
   readonly limit: bigint | null;
   /** What is past the allowance, scaled; of a span that runs, so far. */
   readonly quantity: bigint;
+  /** Whether the price is still in force in its period: it runs, or the next span goes on with it. */
+  readonly goesOn: boolean;
 };
 
 /** The allowance whose price counts: of those that charge, the one that leads. */
@@ -42,45 +52,62 @@ export function isSold(state: MeterState, { accountId, start }: Period): boolean
   return state.spans.some((span) => span.accountId === accountId);
 }
 
-/** What is past the allowance in a span: scaled, never negative. */
+/** Whether it gives something of the meter, or sells usage of it that may still be billed. */
+export function isSoldBy({ grants, spans }: MeterState, subscriptionId: string): boolean {
+  return (
+    grants.some((grant) => grant.subscriptionId === subscriptionId) ||
+    sellersOf(spans).has(subscriptionId)
+  );
+}
+
+/** There may be thousands of spans, and each order of each decision asks. */
+const SELLERS = new WeakMap<readonly Span[], ReadonlySet<string>>();
+
+function sellersOf(spans: readonly Span[]): ReadonlySet<string> {
+  const known = SELLERS.get(spans);
+  if (known !== undefined) return known;
+  const sellers = new Set(spans.map(({ subscriptionId }) => subscriptionId));
+  SELLERS.set(spans, sellers);
+  return sellers;
+}
+
+/** What a span has sold, so far where it runs: scaled, never negative. */
 export function quantityOf(state: MeterState, span: Span): bigint {
-  const { closing, limit } = closedOr(state, span);
-  return beyond(span.opening, closing, limit);
-}
-
-function closedOr(
-  state: MeterState,
-  { closing, limit, accountId }: Span,
-): Pick<BillableSpan, 'closing' | 'limit'> {
-  if (closing !== null) return { closing, limit };
-  assert(accountId === state.current.accountId, 'what runs is in the current period');
-  return { closing: state.current, limit: snapshotOf(state).limit };
-}
-
-function beyond(opening: Mark, closing: Mark, limit: bigint | null): bigint {
-  if (limit === null) return 0n;
-  const quantity = overage(closing.aggregate, limit) - overage(opening.aggregate, limit);
-  return quantity > 0n ? quantity : 0n;
-}
-
-function overage(aggregate: bigint, limit: bigint): bigint {
-  const consumed = aggregate > 0n ? aggregate : 0n;
-  return consumed > limit ? consumed - limit : 0n;
+  if (state.isLevel) return soldOfLevel(stretchOf(state, span));
+  const its = spansIn(state, span.accountId);
+  return soldIn(its.map((one) => stretchOf(state, one)))[its.indexOf(span)] ?? 0n;
 }
 
 /** The spans of a meter, as they are billed. */
 export function billableSpans(meter: Meter, state: MeterState): readonly BillableSpan[] {
-  return state.spans.map((span) => {
-    const { id, subscriptionId, price, accountId, start, end, opening, billedAs } = span;
-    const { closing, limit } = closedOr(state, span);
-    const quantity = beyond(opening, closing, limit);
-    const marks = { opening, closing, limit, quantity };
-    return { id, subscriptionId, price, accountId, start, end, billedAs, meter, ...marks };
-  });
+  return quantified(
+    state.spans.map((span) => {
+      const { id, subscriptionId, price, accountId, period, start, end, billedAs } = span;
+      const of = { id, subscriptionId, price, accountId, period, meter, billedAs };
+      const goesOn = end === null;
+      return { ...of, start, end, ...stretchOf(state, span), quantity: 0n, goesOn };
+    }),
+  );
+}
+
+/** The spans, ascending, with what each has sold. */
+export function quantified(spans: readonly BillableSpan[]): readonly BillableSpan[] {
+  const sold = new Map<BillableSpan, bigint>();
+  for (const its of Map.groupBy(spans, ({ accountId }) => accountId).values()) {
+    const units = isLevel(its[0]?.meter) ? its.map(soldOfLevel) : soldIn(its);
+    for (const [index, span] of its.entries()) sold.set(span, units[index] ?? 0n);
+  }
+  return spans.map((span) => ({ ...span, quantity: sold.get(span) ?? 0n }));
+}
+
+/** How much more of a level is above the limit than at its start: levels of before were sold once a period. */
+export function grownOf({ opening, closing, limit }: BillableSpan): bigint {
+  const grown = beyond(consumedAt(closing), limit) - beyond(consumedAt(opening), limit);
+  return grown > 0n ? grown : 0n;
 }
 
 /** A span and the one after it, as one that had not been cut. */
 export function joined(cut: BillableSpan, next: BillableSpan): BillableSpan {
-  const { id, start, opening } = cut;
-  return { ...next, id, start, opening, quantity: beyond(opening, next.closing, next.limit) };
+  const { id, period, start, opening } = cut;
+  return { ...next, id, period, start, opening };
 }

@@ -6,6 +6,8 @@ export type SpanJson = {
   readonly id: string;
   readonly subscription_id: string;
   readonly account_id: string;
+  readonly period_start: string | null;
+  readonly period_end: string | null;
   readonly started_at: string;
   readonly ended_at: string | null;
   readonly quantity_limit: number | null;
@@ -25,6 +27,7 @@ export function spanOf(row: SpanJson): Span {
     subscriptionId: row.subscription_id,
     price: usagePriceOf(row.price),
     accountId: row.account_id,
+    period: periodOf(row),
     start: Date.parse(row.started_at),
     end: row.ended_at === null ? null : Date.parse(row.ended_at),
     limit: row.quantity_limit === null ? null : BigInt(row.quantity_limit),
@@ -41,6 +44,10 @@ export function spanOf(row: SpanJson): Span {
           },
     billedAs: row.billed_as,
   };
+}
+
+function periodOf({ period_start: start, period_end: end }: SpanJson): Span['period'] {
+  return start === null || end === null ? null : { start: Date.parse(start), end: Date.parse(end) };
 }
 
 function latestOf(at: string | null, id: string | null): Span['opening']['latest'] {

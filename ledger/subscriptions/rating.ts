@@ -1,5 +1,6 @@
-import { assert, unreachable } from '../kernel/assert.ts';
+import { assert, must, unreachable } from '../kernel/assert.ts';
 import { exponentOf, largestAmount } from '../kernel/money.ts';
+import { one } from '../kernel/quantity.ts';
 import { SCALE_MAX } from '../limits.ts';
 import {
   type Tariff,
@@ -13,8 +14,8 @@ import {
  *
  * How it works: every amount has `EXACT_DECIMALS` decimals of the major unit. That is enough for an
  * amount for one unit times a quantity of any meter, so sums and products of bigints are exact.
- * What holds: nothing is rounded but by `rounded`, once for a whole line. What is rated depends on
- * quantities only, not on how they came about.
+ * What holds: nothing is rounded but by `rounded`, once for a whole line, and the share of a level at
+ * the last exact decimal. What is rated depends on quantities only, not on how they came about.
  * What it does not do: subtract what is included. A quantity is what is past the allowance.
  */
 
@@ -23,6 +24,9 @@ export type Exact = bigint;
 
 /** Decimals of an amount for one unit, and those of any meter. */
 export const EXACT_DECIMALS = UNIT_AMOUNT_DECIMALS + SCALE_MAX;
+
+/** The smallest coin, by the decimals of the currency: ISO 4217 has 4 at most. */
+const COINS = [0, 1, 2, 3, 4].map((decimals) => 10n ** BigInt(EXACT_DECIMALS - decimals));
 
 export type Rated = {
   /** After the minimum and the maximum. */
@@ -45,30 +49,54 @@ export type RatedTier = {
   readonly amount: Exact;
 };
 
-/** `quantity` is scaled by `scale` and never negative. */
+/** What a price sold in one period. */
+export type Sold = {
+  /** Scaled by the scale of the meter, and never negative. */
+  readonly quantity: bigint;
+  /** What it costs at least, in the smallest coin: 0 while the price is in force. */
+  readonly minimum: bigint;
+  /** Of a level, which is used for a time: it costs this share, its minimum and its maximum too. */
+  readonly share?: Share;
+};
+
+/** Of a period, in milliseconds: at most the whole. */
+export type Share = { readonly part: bigint; readonly whole: bigint };
+
+/** `quantity` is scaled by `scale` and never negative. Its minimum is the whole one. */
 export function rate(price: UsagePrice, quantity: bigint, scale: number): Rated {
-  return rateAll(price, [quantity], scale);
+  return rateAll(price, [{ quantity, minimum: price.minimum ?? 0n }], scale);
 }
 
 /**
- * The sum of what each quantity costs by itself: of several spans on one line. The minimum and the
- * maximum are those of each. Units of one tier of the price are together.
+ * The sum of what each costs by itself: of several periods on one line. The maximum is that of each.
+ * Units of one tier of the price are together.
  */
-export function rateAll(price: UsagePrice, quantities: readonly bigint[], scale: number): Rated {
-  assert(scale >= 0 && scale <= SCALE_MAX, 'the scale of a meter');
-  const coin = coinOf(price.currency);
-  const measure = { coin, units: 10n ** BigInt(SCALE_MAX - scale) };
+export function rateAll(price: UsagePrice, all: readonly Sold[], scale: number): Rated {
+  const measure = measureOf(price, scale);
   const sum = new Map<number, RatedTier>();
   let [amount, used] = [0n, 0n];
-  for (const quantity of quantities) {
+  for (const { quantity, minimum, share } of all) {
     const parts = partsOf(price, quantity, measure);
-    const cost = parts.reduce((total, part) => total + part.amount, 0n);
-    used += cost;
-    amount += bounded(price, cost, coin);
-    for (const part of parts) sum.set(part.index, merged(sum.get(part.index), part));
+    const cost = bounded({ minimum, maximum: price.maximum }, sumOf(parts), measure.coin);
+    amount += shareOf(cost, share);
+    for (const part of parts) {
+      const partial = shareOf(part.amount, share);
+      used += partial;
+      sum.set(part.index, merged(sum.get(part.index), part, partial));
+    }
   }
   const tiers = [...sum].toSorted(([a], [b]) => a - b).map(([, tier]) => tier);
   return { amount, used, tiers };
+}
+
+/** As `rate`, without a minimum: the amount alone, which decisions ask for again and again. */
+export function amountOf(price: UsagePrice, quantity: bigint, scale: number): Exact {
+  const measure = measureOf(price, scale);
+  const cost =
+    price.model === 'graduated' && quantity > 0n
+      ? graduatedCost(price.tiers, quantity, measure)
+      : sumOf(partsOf(price, quantity, measure));
+  return bounded({ minimum: 0n, maximum: price.maximum }, cost, measure.coin);
 }
 
 /**
@@ -94,6 +122,17 @@ type Measure = {
   /** An amount for one unit times a scaled quantity, times this. */
   readonly units: bigint;
 };
+
+function measureOf({ currency }: UsagePrice, scale: number): Measure {
+  assert(scale >= 0 && scale <= SCALE_MAX, 'the scale of a meter');
+  return { coin: coinOf(currency), units: one(SCALE_MAX - scale) };
+}
+
+function sumOf(parts: readonly Part[]): Exact {
+  let sum = 0n;
+  for (const { amount } of parts) sum += amount;
+  return sum;
+}
 
 function partsOf(tariff: Tariff, quantity: bigint, measure: Measure): readonly Part[] {
   assert(quantity >= 0n, 'what is past the allowance is never negative');
@@ -139,6 +178,37 @@ function graduated(
   return parts;
 }
 
+/** Of all units below each tier: what they cost by themselves, and the flat amounts. */
+type Below = { readonly upTo: bigint; readonly units: bigint; readonly flat: bigint };
+
+const belowTiers = new WeakMap<readonly UsageTier[], readonly Below[]>();
+
+/** The sum of `graduated`, at the price of one of its parts. */
+function graduatedCost(tiers: readonly UsageTier[], quantity: bigint, measure: Measure): Exact {
+  const index = tiers.findIndex((tier) => isWithin(quantity, tier));
+  const tier = tiers[index];
+  const below = belowOf(tiers)[index];
+  assert(tier !== undefined && below !== undefined, 'the last tier has no end');
+  const { amount } = partOf(tier, index, quantity - below.upTo, measure);
+  return below.units * measure.units + below.flat * measure.coin + amount;
+}
+
+function belowOf(tiers: readonly UsageTier[]): readonly Below[] {
+  const known = belowTiers.get(tiers);
+  if (known !== undefined) return known;
+  let [upTo, units, flat] = [0n, 0n, 0n];
+  const all = tiers.map((tier) => {
+    const below = { upTo, units, flat };
+    const end = tier.upTo ?? upTo;
+    units += (tier.unitAmount ?? 0n) * (end - upTo);
+    flat += tier.flatAmount ?? 0n;
+    upTo = end;
+    return below;
+  });
+  belowTiers.set(tiers, all);
+  return all;
+}
+
 function isWithin(quantity: bigint, { upTo }: UsageTier): boolean {
   return upTo === null || quantity <= upTo;
 }
@@ -150,18 +220,32 @@ function partOf(tier: UsageTier, index: number, quantity: bigint, measure: Measu
   return { index, quantity, unitAmount, flatAmount, amount };
 }
 
-function merged(sum: RatedTier | undefined, { index: _index, ...part }: Part): RatedTier {
-  if (sum === undefined) return part;
+/** Half up, to the last of the exact decimals. */
+function shareOf(amount: Exact, share: Share | undefined): Exact {
+  if (share === undefined) return amount;
+  return (2n * amount * share.part + share.whole) / (2n * share.whole);
+}
+
+function merged(
+  sum: RatedTier | undefined,
+  { quantity, unitAmount, flatAmount }: Part,
+  amount: Exact,
+): RatedTier {
   return {
-    ...part,
-    quantity: sum.quantity + part.quantity,
-    amount: sum.amount + part.amount,
+    quantity: (sum?.quantity ?? 0n) + quantity,
+    unitAmount,
+    flatAmount,
+    amount: (sum?.amount ?? 0n) + amount,
   };
 }
 
 /** Minimum first, then maximum. A minimum is due without usage too. */
-function bounded({ minimum, maximum }: UsagePrice, cost: Exact, coin: Exact): Exact {
-  const least = (minimum ?? 0n) * coin;
+function bounded(
+  { minimum, maximum }: Pick<Sold, 'minimum'> & Pick<UsagePrice, 'maximum'>,
+  cost: Exact,
+  coin: Exact,
+): Exact {
+  const least = minimum * coin;
   const raised = cost > least ? cost : least;
   if (maximum === null) return raised;
   const most = maximum * coin;
@@ -174,5 +258,5 @@ export function exact(coins: bigint, currency: string): Exact {
 }
 
 function coinOf(currency: string): Exact {
-  return 10n ** BigInt(EXACT_DECIMALS - exponentOf(currency));
+  return must(COINS[exponentOf(currency)], 'a currency has few decimals');
 }

@@ -1,25 +1,39 @@
+import { must } from '../kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
-import type { BillableSpan } from '../metering/spans.ts';
-import { type RatedTier, rateAll, rounded } from './rating.ts';
+import { isLevel } from '../metering/meter.ts';
+import { type BillableSpan, grownOf } from '../metering/spans.ts';
+import { prorated } from './proration.ts';
+import { type RatedTier, rateAll, rounded, type Sold } from './rating.ts';
 import type { BilledUsage, UsageLineDraft } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * Lines of usage on the invoices of a subscription (beyond.md 2, Billing).
+ * Lines of usage on the invoices of a subscription (beyond.md 2, Billing; balance.md 4).
  *
- * How it works: an invoice bills the spans that have closed and were not billed, one line for each
- * price. What was billed is kept with the subscription (`Subscription.usage`). When the next invoice
- * is made, what it costs by then is compared with what was billed, and the difference is an
- * adjustment. The first invoice after the last event that may come lets go of it.
+ * How it works: what a price sells in one period of its meter is rated as one, in however many spans:
+ * an invoice bills what that comes to so far, less what was billed of it. An invoice has one line for
+ * what is new of a price, and one for each line of before of which something has changed: more was
+ * used in a period that it had billed a part of, or an event came late. What was billed is kept with the
+ * subscription (`Subscription.usage`). The first invoice after the last event that may come lets go of
+ * it.
  *
- * What holds: the amounts of a line and of its adjustments add up to what its spans cost, rounded
- * once. So neither the order nor the lateness of events changes the sum. The spans learn what they
- * are billed as by an order of the same unit.
+ * What holds: the amounts of a line on all invoices add up to what its spans cost, rounded once. So
+ * neither the order and the lateness of events nor the number of invoices changes the sum. A minimum is
+ * billed when its price is no longer in force, for its share of the period. A level costs the share of
+ * the period for which it was sold, so far. The spans learn what they are billed as by an order of the
+ * same unit.
  * What it does not do: know allowances (`metering/span.ts`), or what a quantity costs (`rating.ts`).
  */
-export function usageLines(draft: SubscriptionDraft, bill: UsageBill): readonly UsageLineDraft[] {
-  const lines = [...adjustments(draft, bill), ...closed(draft, bill)];
-  settle(draft, bill.invoiceId);
+export function usageLines(
+  draft: SubscriptionDraft,
+  { invoiceId, until }: UsageBill,
+): readonly UsageLineDraft[] {
+  const due = dueLines(draft, until);
+  const lines = [
+    ...due.flatMap((line) => (line.known === null ? [] : billMore(draft, line, invoiceId))),
+    ...due.flatMap((line) => (line.known === null ? billNew(draft, line, invoiceId) : [])),
+  ];
+  settle(draft, invoiceId);
   return lines;
 }
 
@@ -29,68 +43,108 @@ type UsageBill = {
   readonly until: number;
 };
 
-/** What has changed of usage that was billed, and usage whose invoice is void. */
-function adjustments(
-  draft: SubscriptionDraft,
-  { invoiceId }: UsageBill,
-): readonly UsageLineDraft[] {
-  const lines: UsageLineDraft[] = [];
-  const usage = draft.state.usage.map((known) => {
-    const cost = costOf(draft.spans.filter(({ billedAs }) => billedAs === known.id));
-    if (cost === null) return known;
-    const { quantity, amount } = owedOf(known, cost);
-    const type = known.parts.length === 0 ? 'usage' : 'usage_adjustment';
-    if (type === 'usage_adjustment' && quantity === 0n && amount === 0n) return known;
-    const part = { invoiceId, quantity, amount };
-    lines.push(lineOf(known, { type, part, cost }));
-    return { ...known, parts: [...known.parts, part] };
+/** Spans that are rated and rounded together, as of one invoice. */
+type DueLine = {
+  /** null: none of them was billed. */
+  readonly known: BilledUsage | null;
+  /** At least one. */
+  readonly spans: readonly BillableSpan[];
+  /** Those that were not billed. */
+  readonly fresh: readonly BillableSpan[];
+  readonly cost: Cost;
+};
+
+/**
+ * What was billed before, with what has closed since in the same periods; and what else has closed, a
+ * line for each price.
+ */
+function dueLines(draft: SubscriptionDraft, until: number): readonly DueLine[] {
+  const { spans, state } = draft;
+  const inForce = new Set(spans.filter(({ goesOn }) => goesOn).map(soldIn));
+  const lines = new Map(state.usage.map((known) => [known.id, known]));
+  const lineOfSold = new Map(
+    spans.flatMap((span) =>
+      span.billedAs !== null && lines.has(span.billedAs) ? [[soldIn(span), span.billedAs]] : [],
+    ),
+  );
+  const byLine = Map.groupBy(spans.filter(isDue), (span) => {
+    const { billedAs, price } = span;
+    return billedAs ?? lineOfSold.get(soldIn(span)) ?? price.id;
   });
-  if (lines.length > 0) draft.change({ usage });
-  return lines;
+  return [...byLine].map(([id, its]) => ({
+    known: lines.get(id) ?? null,
+    spans: its,
+    fresh: its.filter(({ billedAs }) => billedAs === null),
+    cost: costOf(its, inForce),
+  }));
+
+  function isDue({ billedAs, end }: BillableSpan): boolean {
+    return billedAs === null ? end !== null && end <= until : lines.has(billedAs);
+  }
 }
 
-/** What has closed since the last invoice: a line for each price. */
-function closed(
+/** The same for all spans of a price in one period. */
+function soldIn({ accountId, price }: BillableSpan): string {
+  return `${accountId} ${price.id}`;
+}
+
+/** More of what was billed before, or less; and usage whose invoice is void. */
+function billMore(
   draft: SubscriptionDraft,
-  { invoiceId, until }: UsageBill,
+  { known, spans, fresh, cost }: DueLine,
+  invoiceId: string,
 ): readonly UsageLineDraft[] {
-  const due = draft.spans.filter(
-    ({ billedAs, end }) => billedAs === null && end !== null && end <= until,
-  );
-  const lines: UsageLineDraft[] = [];
-  for (const [priceId, spans] of Map.groupBy(due, ({ price }) => price.id)) {
-    const cost = costOf(spans);
-    const [first] = spans;
-    if (cost === null || first === undefined) continue;
-    const { quantity, amount } = cost;
-    const part = { invoiceId, quantity, amount };
-    const usage: BilledUsage = {
-      id: draft.context.ids.derive('usage', invoiceId, priceId),
-      priceId,
-      featureKey: first.meter.slug,
-      periodStart: Math.min(...spans.map(({ start }) => start)),
-      periodEnd: Math.max(...spans.map(({ end }) => end ?? until)),
-      parts: [part],
-    };
-    draft.change({ usage: [...draft.state.usage, usage] });
-    draft.billSpans(usage.id, spans);
-    lines.push(lineOf(usage, { type: 'usage', part, cost }));
-  }
-  return lines;
+  const line = must(known, 'it was billed before');
+  const { quantity, amount } = owedOf(line, cost);
+  const isMore = fresh.length > 0 && quantity >= 0n && amount >= 0n;
+  const type = isMore || line.parts.length === 0 ? 'usage' : 'usage_adjustment';
+  const isSame = line.parts.length > 0 && quantity === 0n && amount === 0n;
+  if (isSame && fresh.length === 0) return [];
+  if (fresh.length > 0) draft.billSpans(line.id, fresh);
+  const part = { invoiceId, quantity, amount };
+  const parts = isSame ? line.parts : [...line.parts, part];
+  // Its time goes on also where it costs nothing more: events of all of it may come late.
+  const billed = { ...line, ...timeOf(spans), parts };
+  draft.change({ usage: draft.state.usage.map((one) => (one.id === line.id ? billed : one)) });
+  if (isSame) return [];
+  const time = isMore ? timeOf(fresh) : timeOf(spans);
+  return [lineOf({ ...billed, ...time }, { type, part, cost })];
+}
+
+/** A price, of whose spans none was billed. */
+function billNew(
+  draft: SubscriptionDraft,
+  { spans, cost }: DueLine,
+  invoiceId: string,
+): readonly UsageLineDraft[] {
+  const [first] = spans;
+  if (first === undefined) return [];
+  const { quantity, amount } = cost;
+  const part = { invoiceId, quantity, amount };
+  const usage: BilledUsage = {
+    id: draft.context.ids.derive('usage', invoiceId, first.price.id),
+    priceId: first.price.id,
+    featureKey: first.meter.slug,
+    ...timeOf(spans),
+    parts: [part],
+  };
+  draft.change({ usage: [...draft.state.usage, usage] });
+  draft.billSpans(usage.id, spans);
+  return [lineOf(usage, { type: 'usage', part, cost })];
+}
+
+/** From the first to the last of closed spans. */
+function timeOf(spans: readonly BillableSpan[]): Pick<BilledUsage, 'periodStart' | 'periodEnd'> {
+  return {
+    periodStart: Math.min(...spans.map(({ start }) => start)),
+    periodEnd: Math.max(...spans.map(({ start, end }) => end ?? start)),
+  };
 }
 
 /** Whether an invoice would have a line of usage that costs or gives back something. */
-export function owesUsage({ spans, state }: SubscriptionDraft, until: number): boolean {
-  const due = spans.filter(
-    ({ billedAs, end }) => billedAs === null && end !== null && end <= until,
-  );
-  const fresh = [...Map.groupBy(due, ({ price }) => price.id).values()];
-  return (
-    fresh.some((ofPrice) => costOf(ofPrice)?.amount !== 0n) ||
-    state.usage.some(({ id, parts }) => {
-      const cost = costOf(spans.filter(({ billedAs }) => billedAs === id));
-      return cost !== null && owedOf({ parts }, cost).amount !== 0n;
-    })
+export function owesUsage(draft: SubscriptionDraft, until: number): boolean {
+  return dueLines(draft, until).some(
+    ({ known, cost }) => owedOf(known ?? { parts: [] }, cost).amount !== 0n,
   );
 }
 
@@ -153,13 +207,16 @@ export function unbill(draft: SubscriptionDraft, invoiceIds: readonly string[]):
 
 /** The change at `cutAt` was not paid: what only its invoice billed is as it was before. */
 export function uncut(draft: SubscriptionDraft, invoiceId: string, cutAt: number): void {
+  const billedAs = draft.state.usage
+    .filter(({ parts }) => parts.some((part) => part.invoiceId === invoiceId))
+    .map(({ id }) => id);
   unbill(draft, [invoiceId]);
   const { usage } = draft.state;
   const undone = usage.filter(({ parts }) => parts.length === 0).map(({ id }) => id);
   if (undone.length > 0) {
     draft.change({ usage: usage.filter(({ parts }) => parts.length > 0) });
   }
-  draft.unbillSpans(undone, cutAt);
+  draft.unbillSpans({ undone, billedAs: [...billedAs, ...undone], cutAt });
 }
 
 type Cost = {
@@ -170,19 +227,69 @@ type Cost = {
   readonly tiers: readonly RatedTier[];
 };
 
-/** What spans of one price cost together; null for none. */
-function costOf(spans: readonly BillableSpan[]): Cost | null {
-  const [first] = spans;
-  if (first === undefined) return null;
-  const { price, meter } = first;
-  const quantities = spans.map(({ quantity }) => quantity);
-  const { amount, tiers } = rateAll(price, quantities, meter.scale);
+/**
+ * What spans of one price cost together, at least one. `inForce`: where the price still sells
+ * (`soldIn`).
+ */
+function costOf(spans: readonly BillableSpan[], inForce: ReadonlySet<string>): Cost {
+  const { price, meter } = must(spans[0], 'a line has a span');
+  const sold = [...Map.groupBy(spans, soldIn)].flatMap(([key, its]) =>
+    isLevel(meter) ? runsOf(its).map(levelOf) : [flowOf(its, inForce.has(key))],
+  );
+  const { amount, tiers } = rateAll(price, sold, meter.scale);
   return {
-    quantity: quantities.reduce((sum, quantity) => sum + quantity, 0n),
+    quantity: sold.reduce((sum, { quantity }) => sum + quantity, 0n),
     scale: meter.scale,
     amount: rounded(amount, price.currency),
     tiers,
   };
+}
+
+/** What was used is used up: the spans of a period add up. */
+function flowOf(spans: readonly BillableSpan[], isInForce: boolean): Sold {
+  const quantity = spans.reduce((sum, span) => sum + span.quantity, 0n);
+  return { quantity, minimum: minimumOf(spans, isInForce) };
+}
+
+/**
+ * A level is that of the last one, for the time of all (balance.md 5). Spans of which none knows its
+ * period are of before: they were sold whole.
+ */
+function levelOf(run: readonly BillableSpan[]): Sold {
+  const { price, quantity } = must(run.at(-1), 'a run has a span');
+  const minimum = price.minimum ?? 0n;
+  const period = run.find((span) => span.period !== null)?.period;
+  if (period === undefined || period === null) {
+    return { quantity: run.reduce((sum, span) => sum + grownOf(span), 0n), minimum };
+  }
+  const whole = period.end - period.start;
+  const part = Math.min(lengthOf(run), whole);
+  return { quantity, minimum, share: { part: BigInt(part), whole: BigInt(whole) } };
+}
+
+/** Spans that follow each other: a price that comes back begins anew. */
+function runsOf(spans: readonly BillableSpan[]): readonly (readonly BillableSpan[])[] {
+  const runs: BillableSpan[][] = [];
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.at(-1)?.end === span.start) last.push(span);
+    else runs.push([span]);
+  }
+  return runs;
+}
+
+function lengthOf(spans: readonly BillableSpan[]): number {
+  return spans.reduce((sum, { start, end }) => sum + ((end ?? start) - start), 0);
+}
+
+/** What a price asks at least for one period, in the smallest coin: nothing while it is in force. */
+function minimumOf(spans: readonly BillableSpan[], isInForce: boolean): bigint {
+  const { price, period } = must(spans[0], 'a period of a price has a span');
+  if (price.minimum === null) return 0n;
+  if (period === null) return price.minimum;
+  if (isInForce) return 0n;
+  const whole = period.end - period.start;
+  return prorated(price.minimum, Math.min(lengthOf(spans), whole), whole);
 }
 
 function lineOf(
@@ -222,11 +329,26 @@ function settle(draft: SubscriptionDraft, making: string): void {
   const { usage, open, waiting } = draft.state;
   const until = draft.context.now - PERIODS_KEPT_MS;
   const unpaid = [making, waiting?.invoiceId, ...open.map(({ invoiceId }) => invoiceId)];
-  const settled = usage
+  const over = usage
     .filter(({ periodEnd }) => periodEnd <= until)
-    .filter(({ parts }) => !parts.some(({ invoiceId }) => unpaid.includes(invoiceId)))
-    .map(({ id }) => id);
-  if (settled.length === 0) return;
-  draft.change({ usage: usage.filter(({ id }) => !settled.includes(id)) });
-  draft.settleSpans(settled);
+    .filter(({ parts }) => !parts.some(({ invoiceId }) => unpaid.includes(invoiceId)));
+  const settled = ofWholePeriods(draft.spans, new Set(over.map(({ id }) => id)));
+  if (settled.size === 0) return;
+  draft.change({ usage: usage.filter(({ id }) => !settled.has(id)) });
+  draft.settleSpans([...settled]);
+}
+
+/** What one span has sold counts in the others of its period: their lines are let go of together. */
+function ofWholePeriods(
+  spans: readonly BillableSpan[],
+  lines: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const isKept = ({ billedAs }: BillableSpan): boolean => billedAs === null || !lines.has(billedAs);
+  const kept = new Set(spans.filter(isKept).map(({ accountId }) => accountId));
+  const split = spans.filter((span) => !isKept(span) && kept.has(span.accountId));
+  if (split.length === 0) return lines;
+  return ofWholePeriods(
+    spans,
+    lines.difference(new Set(split.map(({ billedAs }) => billedAs ?? ''))),
+  );
 }

@@ -1,4 +1,4 @@
-// What spans of sold usage cost, reckoned by PostgreSQL's exact decimals (beyond.md 2, Rating). It
+// What sold usage costs, reckoned by PostgreSQL's exact decimals (beyond.md 2, Rating). It
 // shares nothing with the code that bills them.
 import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
 
@@ -30,30 +30,92 @@ const USED = `CASE p.model
   WHEN 'volume' THEN (SELECT coalesce(sum(q.units * unit * step + flat * coin), 0) FROM ${TIERS}
     WHERE q.units > below AND (q.units <= up_to) IS NOT FALSE) END`;
 
-/**
- * Closed spans that count, with their billable `units` (scaled) and their exact `cost`. Of several
- * the cost is `least(div(2 * sum(cost) + coin, 2 * coin), most)`: rounded once, half up.
- */
-export const SPAN_COSTS = `(
-  SELECT s.*, q.units, m.scale, coins.coin, coins.most,
-    least(greatest(${USED}, p.minimum_amount * coin), p.maximum_amount * coin) AS cost
-  FROM usage_spans s
-  JOIN meters m ON m.id = s.meter_id
-  JOIN usage_prices p ON p.id = s.usage_price_id
-  JOIN ${COIN} ON coins.currency = p.currency
-  CROSS JOIN LATERAL (SELECT ('1e' || 9 - m.scale)::numeric AS step) x
-  CROSS JOIN LATERAL (SELECT greatest(0, greatest(0, s.closing_aggregate - s.quantity_limit)
-    - greatest(0, s.opening_aggregate - s.quantity_limit))::numeric AS units) q
-  WHERE s.ended_at IS NOT NULL AND (s.live OR s.billed_as IS NOT NULL))`;
+const LENGTH_MS = (from: string, to: string): string =>
+  `round(extract(epoch FROM ${to} - ${from}) * 1000)`;
 
-/** Of a span \`c\`: the tiers that have \`units\`, by their \`place\`, and what those \`cost\` exactly. */
-export const SPAN_TIERS = `(
-  SELECT t.place, t.units, CASE p.model WHEN 'package' THEN c.coin * ${money(`p.tariff -> 'packageAmount'`)}
-      * div(t.units + ${money(`p.tariff -> 'packageSize'`)} - 1, ${money(`p.tariff -> 'packageSize'`)})
-    ELSE t.unit * t.units * ('1e' || 9 - c.scale)::numeric + t.flat * c.coin END AS cost
+const beyond = (units: string, free: string): string => `greatest(0, ${units} - (${free}))`;
+
+/**
+ * Closed spans that count, with the `units` that each has sold (scaled). A period with several is walked:
+ * what was sold before is paid, and where less was used at the end of a span than at its start, that takes
+ * back what was used before, newest first, of each span first what it sold. A level is not used up: what is
+ * above the limit at the end (`level`) is sold, for the time of the spans that follow each other (a `run`);
+ * in a run of which no span knows its period, what it grew by.
+ */
+const SOLD_SPANS = `(
+  WITH RECURSIVE closed AS (
+    SELECT s.*, greatest(0, s.opening_aggregate)::numeric AS from_units, greatest(0, s.closing_aggregate)::numeric AS to_units,
+      row_number() OVER period AS place, m.aggregation NOT IN ('sum', 'count') AS is_level,
+      m.aggregation IN ('sum', 'count') AND count(*) OVER (PARTITION BY s.account_id) > 1 AS is_walked,
+      lag(s.ended_at) OVER (PARTITION BY s.account_id, s.subscription_id, s.usage_price_id ORDER BY s.started_at, s.id) IS DISTINCT FROM s.started_at AS is_begun
+    FROM usage_spans s JOIN meters m ON m.id = s.meter_id
+    WHERE s.ended_at IS NOT NULL AND (s.live OR s.billed_as IS NOT NULL)
+    WINDOW period AS (PARTITION BY s.account_id ORDER BY s.started_at, s.id)
+  ), walk AS (
+    SELECT account_id, 0::bigint AS place, '{}'::numeric[] AS used, '{}'::numeric[] AS sold FROM closed WHERE is_walked AND place = 1
+    UNION ALL
+    SELECT c.account_id, c.place, t.used || greatest(0, c.to_units - c.from_units), t.sold || CASE
+      WHEN c.quantity_limit IS NULL OR c.to_units < c.from_units THEN 0
+      ELSE ${beyond('c.to_units', 'c.quantity_limit + t.paid')} - ${beyond('c.from_units', 'c.quantity_limit + t.paid')} END
+    FROM walk w JOIN closed c ON c.account_id = w.account_id AND c.place = w.place + 1
+    CROSS JOIN LATERAL (
+      SELECT coalesce(array_agg(used - taken ORDER BY place), '{}') AS used, coalesce(array_agg(sold - least(taken, sold) ORDER BY place), '{}') AS sold,
+        coalesce(sum(sold - least(taken, sold)), 0) AS paid
+      FROM (
+        SELECT u.*, least(used, greatest(0, c.from_units - c.to_units
+          - coalesce(sum(used) OVER (ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))) AS taken
+        FROM unnest(w.used, w.sold) WITH ORDINALITY u (used, sold, place)
+      ) u
+    ) t
+  ), walked AS (
+    SELECT DISTINCT ON (account_id) account_id, sold FROM walk ORDER BY account_id, place DESC
+  )
+  SELECT c.*, CASE WHEN c.is_level THEN count(*) FILTER (WHERE c.is_begun)
+      OVER (PARTITION BY c.account_id, c.subscription_id, c.usage_price_id ORDER BY c.started_at, c.id) ELSE 1 END AS run,
+    CASE WHEN c.quantity_limit IS NULL THEN 0 ELSE ${beyond('c.to_units', 'c.quantity_limit')} END AS level,
+    CASE WHEN c.is_walked THEN w.sold[c.place] WHEN c.quantity_limit IS NULL THEN 0
+    ELSE greatest(0, ${beyond('c.to_units', 'c.quantity_limit')} - ${beyond('c.from_units', 'c.quantity_limit')}) END AS units
+  FROM closed c LEFT JOIN walked w ON w.account_id = c.account_id)`;
+
+/** Of a row of `SOLD_COSTS`: the share of a level, half up. */
+const shared = (cost: string, row: string): string =>
+  `CASE WHEN ${row}.is_level AND ${row}.whole IS NOT NULL
+    THEN div(2 * ${cost} * least(${row}.part, ${row}.whole) + ${row}.whole, 2 * ${row}.whole) ELSE ${cost} END`;
+
+/**
+ * What a price sold in one period of its meter, in closed spans that count, for each line that they are
+ * billed on: with its billable `units` (scaled) and their exact `cost`, as if nothing more were sold in
+ * that period. Of several the cost is `least(div(2 * sum(cost) + coin, 2 * coin), most)`: rounded once,
+ * half up. `id`: of its first span.
+ */
+export const SOLD_COSTS = `(
+  SELECT q.*, m.scale, coins.coin, coins.most,
+    ${shared('x.bounded', 'q')} AS cost
+  FROM (
+    SELECT (array_agg(id ORDER BY started_at))[1] AS id, meter_id, subscription_id, account_id, usage_price_id, billed_as,
+      min(started_at) AS started_at, min(ended_at) AS ended_at, sum(${LENGTH_MS('started_at', 'ended_at')}) AS part,
+      CASE WHEN bool_and(period_end IS NOT NULL) OR bool_or(is_level) THEN ${LENGTH_MS('min(period_start)', 'max(period_end)')} END AS whole,
+      bool_or(is_level) AS is_level, CASE WHEN bool_or(is_level) AND bool_or(period_end IS NOT NULL)
+        THEN (array_agg(level ORDER BY started_at DESC, id DESC))[1] ELSE sum(units) END AS units
+    FROM ${SOLD_SPANS} s
+    GROUP BY meter_id, subscription_id, account_id, usage_price_id, run, billed_as
+  ) q
+  JOIN meters m ON m.id = q.meter_id
+  JOIN usage_prices p ON p.id = q.usage_price_id
+  JOIN ${COIN} ON coins.currency = p.currency
+  CROSS JOIN LATERAL (SELECT ('1e' || 9 - m.scale)::numeric AS step) y
+  CROSS JOIN LATERAL (SELECT least(greatest(${USED}, CASE WHEN q.whole IS NULL OR q.is_level THEN p.minimum_amount
+      ELSE div(2 * p.minimum_amount * least(q.part, q.whole) + q.whole, 2 * q.whole) END * coin), p.maximum_amount * coin) AS bounded) x)`;
+
+/** Of a row \`c\` of `SOLD_COSTS`: the tiers that have \`units\`, by their \`place\`, and what those \`cost\` exactly. */
+export const SOLD_TIERS = `(
+  SELECT t.place, t.units, ${shared('x.whole_cost', 'c')} AS cost
   FROM usage_prices p CROSS JOIN LATERAL (
     SELECT 0 AS place, c.units, coalesce(${money(`p.tariff -> 'unitAmount'`)}, 0) AS unit, 0 AS flat WHERE p.model IN ('per_unit', 'package')
     UNION ALL
     SELECT place, CASE p.model WHEN 'volume' THEN c.units ELSE least(c.units, up_to) - below END, unit, flat FROM ${TIERS}
     WHERE p.model IN ('graduated', 'volume') AND c.units > below AND (p.model = 'graduated' OR (c.units <= up_to) IS NOT FALSE)
-  ) t WHERE p.id = c.usage_price_id AND c.units > 0)`;
+  ) t CROSS JOIN LATERAL (SELECT CASE p.model WHEN 'package' THEN c.coin * ${money(`p.tariff -> 'packageAmount'`)}
+      * div(t.units + ${money(`p.tariff -> 'packageSize'`)} - 1, ${money(`p.tariff -> 'packageSize'`)})
+    ELSE t.unit * t.units * ('1e' || 9 - c.scale)::numeric + t.flat * c.coin END AS whole_cost) x
+  WHERE p.id = c.usage_price_id AND c.units > 0)`;

@@ -10,10 +10,19 @@
 // that was decided. An event that was recorded before a mark with a time after it counts before it.
 import { BOOKS } from '../../ledger/store/audit.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
-import { SPAN_COSTS, SPAN_TIERS } from './audit-usage-cost.ts';
+import { SOLD_COSTS, SOLD_TIERS } from './audit-usage-cost.ts';
 
 const EVENT_AT = 'coalesce(t.event_at, t.at)';
 const IS_EVENT = `t.value IS NOT NULL AND t.kind <> 'refused'`;
+
+/**
+ * Of an invoice `i`: whether it was for a change that was taken back, which is given back whole. What
+ * it billed of usage is billed again.
+ */
+const FORGONE = `(i.id IN (SELECT (o ->> 'invoiceId')::uuid FROM subscriptions s CROSS JOIN LATERAL jsonb_array_elements(s.open) o WHERE o ? 'isForgone')
+      OR i.id IN (SELECT (f.data ->> 'invoiceId')::uuid FROM followups f WHERE f.kind = 'give_back')
+      OR i.billing_reason IN ('subscription_update', 'subscription_resume') AND i.total > 0
+        AND i.total = (SELECT sum(r.amount) FROM refunds r WHERE r.payment_id = i.payment_id AND r.status <> 'failed'))`;
 
 /**
  * `lines`: usage on invoices, those too that a followup will make. `billed`: what subscriptions
@@ -21,7 +30,7 @@ const IS_EVENT = `t.value IS NOT NULL AND t.kind <> 'refused'`;
  */
 const BILLED = `
   lines AS (
-    SELECT i.subscription_id, i.id AS invoice_id, i.status, i.created_at AS decided_at, l ->> 'type' AS type,
+    SELECT i.subscription_id, i.id AS invoice_id, CASE WHEN ${FORGONE} THEN 'void' ELSE i.status END AS status, i.created_at AS decided_at, l ->> 'type' AS type,
       (l ->> 'usageId')::uuid AS usage_id, (l ->> 'amount')::numeric AS amount, i.updated_at
     FROM invoices i CROSS JOIN LATERAL jsonb_array_elements(i.lines) l WHERE l ? 'usageId'
     UNION ALL
@@ -43,7 +52,7 @@ const LINES = `
   lines AS (
     SELECT i.id AS invoice_id, i.created_at AS decided_at, l AS line, (l ->> 'usageId')::uuid AS usage_id,
       (l ->> 'quantity')::numeric AS quantity, (l -> 'period' ->> 'start')::timestamptz AS start, (l -> 'period' ->> 'end')::timestamptz AS until,
-      i.status = 'void' OR i.id IN (SELECT (f.data ->> 'invoiceId')::uuid FROM followups f WHERE f.kind = 'void') AS is_void
+      i.status = 'void' OR ${FORGONE} OR i.id IN (SELECT (f.data ->> 'invoiceId')::uuid FROM followups f WHERE f.kind = 'void') AS is_void
     FROM invoices i CROSS JOIN LATERAL jsonb_array_elements(i.lines) l WHERE l ? 'usageId'
   )`;
 
@@ -53,6 +62,12 @@ const CAME = `
       LEFT JOIN closing_balances d ON d.account_id = s.account_id
       LEFT JOIN ${BOOKS} t ON t.debit = s.account_id AND ${IS_EVENT} AND ${EVENT_AT} < s.ended_at
       WHERE s.billed_as IS NOT NULL GROUP BY s.billed_as`;
+
+/** Lines of a period in which more is sold: what is due of them changes until that is billed. */
+const MORE = `
+      SELECT DISTINCT s.billed_as FROM usage_spans s
+      JOIN usage_spans n ON n.slot = s.slot AND n.account_id = s.account_id AND n.live AND n.billed_as IS NULL
+      WHERE s.billed_as IS NOT NULL`;
 
 /** The invariants of sold usage: a name, and a query that returns no row at any moment. */
 export const USAGE_CHECKS: Readonly<Record<string, string>> = {
@@ -113,22 +128,22 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
       ELSE (p.amount, p.subscription_id) <> (l.amount, l.subscription_id) OR l.status = 'draft'
         OR p.waived AND l.status <> 'void' END
     UNION ALL
-    SELECT usage_id, NULL, NULL, count(*), NULL FROM lines WHERE type = 'usage' AND status <> 'void' GROUP BY usage_id HAVING count(*) > 1
-    UNION ALL
     SELECT usage_id, invoice_id, NULL, count(*), NULL FROM lines GROUP BY usage_id, invoice_id HAVING count(*) > 1`,
 
   'a line of usage says what its spans do': `
     WITH ${LINES}, of_spans AS (
       SELECT s.billed_as, min(s.started_at) AS start, max(s.ended_at) AS until, min(m.slug) AS feature,
+        array_agg(s.started_at) AS starts, array_agg(s.ended_at) AS ends,
         max(m.scale) AS scale FROM usage_spans s JOIN meters m ON m.id = s.meter_id WHERE s.billed_as IS NOT NULL GROUP BY s.billed_as
     ), parts AS (
       SELECT (u ->> 'id')::uuid AS usage_id, (p ->> 'invoiceId')::uuid AS invoice_id, (p -> 'quantity' ->> '$')::numeric AS units
       FROM subscriptions s CROSS JOIN LATERAL jsonb_array_elements(s.usage) u CROSS JOIN LATERAL jsonb_array_elements(u -> 'parts') p
     )
+    -- A line of what is new is of some of its spans; one of what has changed is of all that there were.
     SELECT l.usage_id AS usage, l.invoice_id AS invoice, l.line - 'tiers' AS line, s.start, s.until, s.feature, p.units
     FROM lines l JOIN of_spans s ON s.billed_as = l.usage_id
     LEFT JOIN parts p ON p.usage_id = l.usage_id AND p.invoice_id = l.invoice_id
-    WHERE NOT l.is_void AND ((l.start, l.until, l.line ->> 'featureKey') IS DISTINCT FROM (s.start, s.until, s.feature)
+    WHERE NOT l.is_void AND (NOT l.start = ANY (s.starts) OR NOT l.until = ANY (s.ends) OR l.line ->> 'featureKey' <> s.feature
       OR l.quantity * ('1e' || s.scale)::numeric <> p.units)
     UNION ALL
     SELECT usage_id, (array_agg(invoice_id))[1], NULL, NULL, NULL, NULL, sum(quantity) FROM (
@@ -143,8 +158,8 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
     ), of_spans AS (
       SELECT billed_as, jsonb_agg(jsonb_build_array(quantity, amount) ORDER BY place) AS tiers FROM (
         SELECT c.billed_as, t.place, trim_scale(sum(t.units) / ('1e' || max(c.scale))::numeric) AS quantity,
-          trim_scale(sum(t.cost) / 1e21) AS amount
-        FROM ${SPAN_COSTS} c CROSS JOIN LATERAL ${SPAN_TIERS} t WHERE c.billed_as IS NOT NULL GROUP BY c.billed_as, t.place
+          trim_scale(sum(t.cost) * 1e-21) AS amount
+        FROM ${SOLD_COSTS} c CROSS JOIN LATERAL ${SOLD_TIERS} t WHERE c.billed_as IS NOT NULL GROUP BY c.billed_as, t.place
       ) t GROUP BY billed_as
     ), came AS (${CAME}
     )
@@ -155,8 +170,9 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
       FROM jsonb_array_elements(l.line -> 'tiers') WITH ORDINALITY tiers (t, place)
     ) d
     LEFT JOIN of_spans s ON s.billed_as = l.usage_id LEFT JOIN came c ON c.billed_as = l.usage_id
+    LEFT JOIN (${MORE}) o ON o.billed_as = l.usage_id
     WHERE d.tiers <> coalesce(s.tiers, '[]') AND EXISTS (SELECT FROM usage_spans s WHERE s.billed_as = l.usage_id)
-      AND (c.last_at >= l.decided_at OR c.is_dropped) IS NOT TRUE`,
+      AND (c.last_at >= l.decided_at OR c.is_dropped OR o.billed_as IS NOT NULL) IS NOT TRUE`,
 
   // What differs is from events that came later: the next invoice has an adjustment, if there is one.
   // After an invoice was made void, too: what it gave back is given back again, and what another one
@@ -178,21 +194,23 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
       FROM lines l LEFT JOIN parts p ON p.usage_id = l.usage_id AND p.invoice_id = l.invoice_id WHERE l.status = 'void' GROUP BY l.usage_id
     ), sold AS (
       SELECT billed_as, subscription_id, sum(units) AS units, least(div(2 * sum(cost) + coin, 2 * coin), most) AS amount
-      FROM ${SPAN_COSTS} c WHERE billed_as IS NOT NULL GROUP BY billed_as, subscription_id, coin, most
+      FROM ${SOLD_COSTS} c WHERE billed_as IS NOT NULL GROUP BY billed_as, subscription_id, coin, most
+    ), more AS (${MORE}
     ), came AS (${CAME}
     )
     SELECT coalesce(b.usage_id, s.billed_as) AS usage, coalesce(b.subscription_id, s.subscription_id) AS subscription,
       b.amount AS billed, b.waived, s.amount AS costs, b.units AS billed_units, s.units
     FROM billed b FULL JOIN sold s ON s.billed_as = b.usage_id AND s.subscription_id = b.subscription_id
     LEFT JOIN came c ON c.billed_as = s.billed_as LEFT JOIN voided v ON v.usage_id = b.usage_id
+    LEFT JOIN more o ON o.billed_as = s.billed_as
     -- Of a change that was not paid only the void invoice is left.
     WHERE b.usage_id IS NULL OR (s.billed_as IS NULL AND b.amount IS NOT NULL)
       OR (b.amount <> greatest(0, s.amount - b.waived) OR b.units <> greatest(0, s.units - b.waived_units))
-        AND (c.last_at >= b.decided_at OR c.is_dropped
+        AND (c.last_at >= b.decided_at OR c.is_dropped OR o.billed_as IS NOT NULL
           OR CASE WHEN b.gives_back THEN v.at ELSE v.forgotten_at END >= b.decided_at) IS NOT TRUE`,
 
   'a span of usage is billed when it is over': `
-    SELECT s.id AS span, s.subscription_id AS subscription, s.ended_at, s.units, u.status FROM ${SPAN_COSTS} s
+    SELECT s.id AS span, s.subscription_id AS subscription, s.ended_at, s.units, u.status FROM ${SOLD_COSTS} s
     LEFT JOIN subscriptions u ON u.id = s.subscription_id
     WHERE s.billed_as IS NULL AND CASE u.status WHEN 'canceled' THEN s.cost > 0 AND s.started_at < u.ended_at
       -- While it is paused, blocked or waits, usage goes on the next invoice.

@@ -10,6 +10,7 @@
 // What it does not do: find what retention has dropped.
 import { EVENT_EARLY_MS_MAX } from '../../ledger/limits.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import type { UsageLine } from './invoices.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** A stretch of time whose usage a line bills. */
@@ -36,20 +37,27 @@ export type RawEvent = {
 /** The event after which a page begins. */
 export type RawPlace = Pick<RawEvent, 'id' | 'eventAt'>;
 
-/** Of the lines, in order of time; those of a line together. */
+/**
+ * Of the lines, in order of time; those of a line together. Of a period that several invoices bill, each
+ * line has what is of its own time.
+ */
 export async function listBilledSpans(
   sql: Executor,
   { organisationId, mode }: Tenant,
-  usageIds: readonly string[],
+  lines: readonly Pick<UsageLine, 'usageId' | 'period'>[],
 ): Promise<BilledSpan[]> {
-  if (usageIds.length === 0) return [];
+  if (lines.length === 0) return [];
+  const column = <T>(of: (line: (typeof lines)[number]) => T): T[] => lines.map(of);
   return sql<BilledSpan[]>`
     select s.billed_as as "usageId", s.account_id as "accountId", s.started_at as start, s.ended_at as end,
       a.period_start as "periodStart", m.scale
-    from usage_spans s join meters m on m.id = s.meter_id
+    from unnest(${column(({ usageId }) => usageId)}::uuid[], ${column(({ period }) => period.start.toISOString())}::timestamptz[],
+      ${column(({ period }) => period.end.toISOString())}::timestamptz[]) with ordinality l (usage_id, start, "end", place)
+    join usage_spans s on s.billed_as = l.usage_id and s.started_at >= l.start and s.ended_at <= l.end
+    join meters m on m.id = s.meter_id
     join accounts a on a.slot = s.slot and a.id = s.account_id
-    where s.billed_as = any(${[...usageIds]}::uuid[]) and s.organisation_id = ${organisationId} and s.mode = ${mode}
-    order by array_position(${[...usageIds]}::uuid[], s.billed_as), s.started_at, s.id`;
+    where s.organisation_id = ${organisationId} and s.mode = ${mode}
+    order by l.place, s.started_at, s.id`;
 }
 
 /**

@@ -1,6 +1,7 @@
 // What acknowledged usage must cost, reckoned here by itself, and the invoices that billed it. It
 // shares no code with the ledger: each event counts in the day and the week of its own time.
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
+import { soldUnits } from '../ledger/sold-units.ts';
 import {
   REQUESTS,
   REQUESTS_A_DAY,
@@ -13,15 +14,15 @@ import {
 const WEEK_MS = 7 * DAY_MS;
 const SHOWN = 5;
 
-/** What was billed as one: a line, and its adjustments. */
+/** What was billed as one: a line, what later invoices billed of its periods, and its adjustments. */
 type Billed = {
   readonly buyer: string;
   readonly feature: string;
   readonly start: number;
   readonly end: number;
   readonly cents: number;
-  /** Lines that are no adjustments. */
-  readonly lines: number;
+  /** Where its lines start and end. */
+  readonly edges: readonly number[];
 };
 
 /** What is wrong, one line each, when every subscription has ended. */
@@ -47,7 +48,7 @@ async function wrongMoney(sql: Sql, { starts, acknowledged }: UsageSales): Promi
       const found = wrongLines(lines, used, start);
       // What was counted in the millisecond of a change may have come before it. And all of it came
       // before the end, though the clock of a node that was killed may have been ahead of that.
-      const cuts = new Set(lines.map((line) => line.start).filter((at) => isCut(at, start)));
+      const cuts = new Set(cutsOf(lines, start));
       const end = Math.max(...lines.map((line) => line.end));
       const earlier = used.map((one) => {
         const at = cuts.has(one.at) ? one.at - 1 : one.at;
@@ -60,23 +61,23 @@ async function wrongMoney(sql: Sql, { starts, acknowledged }: UsageSales): Promi
 }
 
 /**
- * Lines follow each other without gap or overlap, and each with its adjustments comes to what it
- * costs.
+ * No lines overlap, and each with its adjustments comes to what it costs, up to the next one: the rest
+ * of a period that a change cut has no line where it costs nothing.
  */
 function wrongLines(lines: readonly Billed[], used: readonly Used[], start: number): string[] {
   const wrong: string[] = [];
   const day = (at: number): string => ((at - start) / DAY_MS).toFixed(2);
   let until = start;
-  let quantity = 1;
-  for (const line of lines) {
+  const cuts = cutsOf(lines, start);
+  for (const [index, line] of lines.entries()) {
     const name = `${line.buyer} ${line.feature} days ${day(line.start)} to ${day(line.end)}`;
-    if (line.start !== until) wrong.push(`${name}: the line before ends at ${day(until)}`);
-    // A change has made it one more, and so is what is included.
-    if (isCut(line.start, start)) quantity += 1;
-    const is = `${line.lines} lines, ${line.cents} cents`;
-    const cents = costOf(used, line, { start, included: quantity * REQUESTS_A_DAY });
-    const should = `1 lines, ${cents} cents`;
-    if (is !== should) wrong.push(`${name} was billed ${is}, it must be ${should}`);
+    const isMissing = index === 0 && line.start > start;
+    if (isMissing || line.start < until)
+      wrong.push(`${name}: the line before ends at ${day(until)}`);
+    const end = lines[index + 1]?.start ?? line.end;
+    const cents = costOf(used, { ...line, end }, { start, cuts });
+    if (line.cents !== cents)
+      wrong.push(`${name} was billed ${line.cents} cents, it must be ${cents}`);
     until = line.end;
   }
   return used.some(({ at }) => at >= until)
@@ -84,62 +85,81 @@ function wrongLines(lines: readonly Billed[], used: readonly Used[], start: numb
     : wrong;
 }
 
-/** Whether a change begins something then; periods begin with a week. */
+/** When changes began: each has made it one more, and so is what is included. */
+function cutsOf(lines: readonly Billed[], start: number): readonly number[] {
+  const cuts = lines.flatMap((line) => line.edges).filter((at) => isCut(at, start));
+  return [...new Set(cuts)].toSorted((one, other) => one - other);
+}
+
+/** Whether a change begins something then; periods begin with a day. */
 function isCut(at: number, start: number): boolean {
-  return (at - start) % WEEK_MS !== 0;
+  return (at - start) % DAY_MS !== 0;
 }
 
 async function listBilled(sql: Sql): Promise<readonly Billed[]> {
-  const rows = await sql<(Omit<Billed, 'start' | 'end'> & { start: string; end: string })[]>`
-    select c.external_customer_id as buyer, l ->> 'featureKey' as feature, l -> 'period' ->> 'start' as start,
-      l -> 'period' ->> 'end' as end, sum((l ->> 'amount')::numeric)::int as cents,
-      (count(*) filter (where l ->> 'type' = 'usage'))::int as lines
+  const rows = await sql<
+    (Omit<Billed, 'start' | 'end' | 'edges'> & { starts: string[]; ends: string[] })[]
+  >`
+    select c.external_customer_id as buyer, l ->> 'featureKey' as feature, array_agg(l -> 'period' ->> 'start') as starts,
+      array_agg(l -> 'period' ->> 'end') as ends, sum((l ->> 'amount')::numeric)::int as cents
     from invoices i join customers c on c.id = i.customer_id, jsonb_array_elements(i.lines) l
-    where i.status <> 'void' and l ? 'usageId' group by l ->> 'usageId', 1, 2, 3, 4 order by 3`;
-  return rows.map((row) => ({ ...row, start: Date.parse(row.start), end: Date.parse(row.end) }));
+    where i.status <> 'void' and l ? 'usageId' group by l ->> 'usageId', 1, 2`;
+  const billed = rows.map(({ starts, ends, ...row }) => {
+    const edges = [...starts, ...ends].map((at) => Date.parse(at));
+    return { ...row, start: Math.min(...edges), end: Math.max(...edges), edges };
+  });
+  return billed.toSorted((one, other) => one.start - other.start);
 }
 
+type Plan = { readonly start: number; readonly cuts: readonly number[] };
+
 /** In cents, rounded half up. Amounts below are in 0.0001 USD. */
-function costOf(
-  used: readonly Used[],
-  billed: Billed,
-  plan: { readonly start: number; readonly included: number },
-): number {
-  const exact =
-    billed.feature === REQUESTS
-      ? 125 * beyond(used, billed, { ...plan, length: DAY_MS })
-      : tokensCost(beyond(used, billed, { ...plan, length: WEEK_MS, included: 0 }));
+function costOf(used: readonly Used[], billed: Billed, plan: Plan): number {
+  const isDaily = billed.feature === REQUESTS;
+  const length = isDaily ? DAY_MS : WEEK_MS;
+  let exact = 0;
+  const first = plan.start + Math.floor((billed.start - plan.start) / length) * length;
+  for (let period = first; period < billed.end; period += length) {
+    const until = Math.min(period + length, billed.end);
+    const units = soldIn(used, { ...plan, period, until, included: isDaily ? REQUESTS_A_DAY : 0 });
+    exact += isDaily ? 125 * units : tokensCost(units, (until - period) / length);
+  }
   return Math.floor((exact + 50) / 100);
 }
 
-/** Units past what is included: in each period that the line covers a part of, those of this part. */
-function beyond(
+/** Units past what is included in a period. What was billed at a change is paid. */
+function soldIn(
   used: readonly Used[],
-  billed: Billed,
-  { start, length, included }: { start: number; length: number; included: number },
+  { cuts, period, until, included }: Plan & { period: number; until: number; included: number },
 ): number {
-  let units = 0;
-  const first = start + Math.floor((billed.start - start) / length) * length;
-  for (let period = first; period < billed.end; period += length) {
-    const over = (until: number): number => {
-      const counted = used.filter(({ at }) => at >= period && at < until);
-      return Math.max(0, counted.reduce((sum, { value }) => sum + value, 0) - included);
-    };
-    const [from, to] = [Math.max(period, billed.start), Math.min(period + length, billed.end)];
-    units += Math.max(0, over(to) - over(from));
-  }
-  return units;
+  const edges = [period, ...cuts.filter((at) => at > period && at < until), until];
+  const usedBy = (at: number): bigint => {
+    const counted = used.filter((one) => one.at >= period && one.at < at);
+    return BigInt(
+      Math.max(
+        0,
+        counted.reduce((sum, { value }) => sum + value, 0),
+      ),
+    );
+  };
+  const stretches = edges.slice(1).map((end, index) => {
+    const from = edges[index] ?? period;
+    const quantity = 1 + cuts.filter((at) => at <= from).length;
+    return { from: usedBy(from), to: usedBy(end), limit: BigInt(quantity * included) };
+  });
+  return Number(soldUnits(stretches).reduce((sum, units) => sum + units, 0n));
 }
 
-function tokensCost(units: number): number {
+/** The minimum is for the share of the week, to the cent, half up. */
+function tokensCost(units: number, share: number): number {
   const first = Math.min(units, 30);
   const cost = units === 0 ? 0 : 5000 + 110 * first + 33 * (units - first);
-  return Math.min(20_000, Math.max(6000, cost));
+  return Math.min(20_000, Math.max(100 * Math.round(60 * share), cost));
 }
 
 async function unbilledSpans(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string; ended: boolean }[]>`
-    select id, ended_at is not null as ended from usage_spans where billed_as is null`;
+    select id, ended_at is not null as ended from usage_spans where billed_as is null and live`;
   return rows.map(({ id, ended }) => `span ${id} is not billed, ended: ${ended}`);
 }
 

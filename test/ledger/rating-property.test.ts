@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { exponentOf, largestAmount } from '../../ledger/kernel/money.ts';
 import type { UsageTier } from '../../ledger/metering/usage-price.ts';
-import { rate, rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
+import { amountOf, rate, rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
 import { holds, seeded } from './property.ts';
 import { type Case, cases, prices } from './rating-cases.ts';
 
@@ -101,6 +101,13 @@ test(seeded('a rated quantity costs what fractions say, to the coin'), () => {
     expect(rounded(rated.amount, currency)).toBe(expected < most ? expected : most);
     const { top, over } = reckon(it);
     expect(rated.amount * over).toBe(top * 10n ** 21n);
+    const alone = reckon({ ...it, price: { ...price, minimum: null } });
+    // Asked for again, as a spend cap does.
+    for (const asked of [quantity, quantity / 2n, quantity]) {
+      const { amount } = rate({ ...price, minimum: null }, asked, scale);
+      expect(amountOf(price, asked, scale)).toBe(amount);
+    }
+    expect(amountOf(price, quantity, scale) * alone.over).toBe(alone.top * 10n ** 21n);
     const inTiers = rated.tiers.reduce((sum, tier) => sum + tier.quantity, 0n);
     expect(inTiers).toBe(quantity);
     expect(rated.tiers.reduce((sum, tier) => sum + tier.amount, 0n)).toBe(rated.used);
@@ -131,11 +138,13 @@ test(seeded('quantities rated together cost what they cost one by one, in any or
     }),
   );
   const property = fc.property(several, ({ price, scale, quantities }) => {
-    const together = rateAll(price, quantities, scale);
+    const minimum = price.minimum ?? 0n;
+    const sold = quantities.map((quantity) => ({ quantity, minimum }));
+    const together = rateAll(price, sold, scale);
     const alone = quantities.map((quantity) => rate(price, quantity, scale));
     expect(together.amount).toBe(alone.reduce((sum, { amount }) => sum + amount, 0n));
     expect(together.used).toBe(together.tiers.reduce((sum, { amount }) => sum + amount, 0n));
-    expect(rateAll(price, quantities.toReversed(), scale)).toEqual(together);
+    expect(rateAll(price, sold.toReversed(), scale)).toEqual(together);
   });
   holds(property, 1000);
 });

@@ -129,6 +129,8 @@ describe('a rated quantity costs', () => {
 });
 
 describe('rated tiers', () => {
+  const of = (minimum: bigint, ...quantities: readonly bigint[]) =>
+    quantities.map((quantity) => ({ quantity, minimum }));
   const cents = (n: bigint): bigint => n * 10n ** BigInt(EXACT_DECIMALS - 2);
 
   test('are those with units in them, with what the price says', () => {
@@ -147,14 +149,14 @@ describe('rated tiers', () => {
 
   test('of several quantities are added, each rated by itself before', () => {
     const price = { ...priced(by('graduated', FLAT)), minimum: 700n, maximum: 1700n };
-    const { amount, used, tiers } = rateAll(price, [12n, 1n, 0n], 0);
+    const { amount, used, tiers } = rateAll(price, of(700n, 12n, 1n, 0n), 0);
     expect(used).toBe(cents(1800n + 600n));
     expect(amount).toBe(cents(1700n + 700n + 700n));
     expect(tiers).toEqual([
       { quantity: 11n, unitAmount: unit('1'), flatAmount: 500n, amount: cents(2100n) },
       { quantity: 2n, unitAmount: null, flatAmount: 300n, amount: cents(300n) },
     ]);
-    const volumes = rateAll(priced(by('volume', FLAT)), [30n, 1n], 0).tiers;
+    const volumes = rateAll(priced(by('volume', FLAT)), of(0n, 30n, 1n), 0).tiers;
     expect(volumes.map(({ quantity }) => quantity)).toEqual([1n, 30n]);
     expect(rateAll(price, [], 0)).toEqual({ amount: 0n, used: 0n, tiers: [] });
   });

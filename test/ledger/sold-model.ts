@@ -2,6 +2,7 @@
 // change. The times at which plans, periods and invoices changed come from the history.
 import { type Aggregation } from '../../ledger/metering/meter.ts';
 import { rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
+import { soldUnits } from './sold-units.ts';
 import type { Event, Offer } from './sold-world.ts';
 
 const UNITS = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
@@ -16,6 +17,8 @@ function later(from: number, interval: keyof typeof UNITS, count: number): numbe
 type Stretch = {
   readonly offer: Offer;
   readonly period: number;
+  /** When that is to end. */
+  readonly until: number;
   readonly start: number;
   end: number;
 };
@@ -119,35 +122,108 @@ export class SoldModel {
         last.offer === offer &&
         last.period === period;
       if (goesOn) last.end = end;
-      else this.#stretches.push({ offer, period, start: this.#now, end });
+      else this.#stretches.push({ offer, period, until: next, start: this.#now, end });
       this.#now = end;
     }
   }
 
-  /** The sum of money over all invoices. */
+  /**
+   * The sum of money over all invoices. What a price sells in a period is rated as one; what is first
+   * billed on one invoice is rounded as one.
+   */
   total(aggregation: Aggregation, events: readonly Event[]): bigint {
-    let sum = 0n;
-    const lines = Map.groupBy(this.#stretches, ({ end, offer }) => {
+    const sold = Map.groupBy(
+      this.#stretches,
+      ({ period, until, offer }) => `${period} ${until} ${offer.price.id}`,
+    );
+    const lines = Map.groupBy(sold.values(), ([{ end, offer } = NEVER]) => {
       const billedAt = this.#bills.filter((at) => at >= end).sort((a, b) => a - b)[0];
       return `${billedAt} ${offer.price.id}`;
     });
-    for (const stretches of lines.values()) {
-      const [first] = stretches;
-      if (first === undefined) continue;
-      const quantities = stretches.map(({ offer, period, start, end }) => {
-        const past = (until: number): bigint => {
-          const own = events.filter(({ at }) => at >= period && at < until);
-          const used = aggregated(aggregation, own);
-          return used > offer.limit ? used - offer.limit : 0n;
-        };
-        const quantity = past(end) - past(start);
-        return quantity > 0n ? quantity : 0n;
-      });
-      const { price } = first.offer;
-      sum += rounded(rateAll(price, quantities, 0).amount, price.currency);
+    const units = new Map<Stretch, bigint>();
+    for (const its of Map.groupBy(this.#stretches, ({ period }) => period).values()) {
+      const of = soldIn(aggregation, events, its);
+      for (const [index, one] of its.entries()) units.set(one, of[index] ?? 0n);
+    }
+    const isFlow = aggregation === 'sum' || aggregation === 'count';
+    let sum = 0n;
+    for (const line of lines.values()) {
+      const { price } = (line[0]?.[0] ?? NEVER).offer;
+      if (!isFlow) {
+        const runs = line.flatMap(runsOf);
+        const exact = runs.reduce(
+          (all, run) => all + levelCost(run, units.get(run.at(-1) ?? NEVER) ?? 0n),
+          0n,
+        );
+        sum += rounded(exact, price.currency);
+        continue;
+      }
+      const rated = line.map((stretches) => ({
+        quantity: stretches.reduce((all, one) => all + (units.get(one) ?? 0n), 0n),
+        minimum: minimumOf(stretches),
+      }));
+      sum += rounded(rateAll(price, rated, 0).amount, price.currency);
     }
     return sum;
   }
+}
+
+const NEVER: Stretch = {
+  get offer(): never {
+    throw new Error('a period of a price has a stretch');
+  },
+  period: 0,
+  until: 0,
+  start: 0,
+  end: 0,
+};
+
+/** What each stretch of one period sold, from its events. */
+function soldIn(
+  aggregation: Aggregation,
+  events: readonly Event[],
+  stretches: readonly Stretch[],
+): readonly bigint[] {
+  const used = stretches.map(({ offer: { limit }, period, start, end }) => {
+    const [from = 0n, to = 0n] = [start, end].map((until) => {
+      const own = events.filter(({ at }) => at >= period && at < until);
+      const aggregate = aggregated(aggregation, own);
+      return aggregate > 0n ? aggregate : 0n;
+    });
+    return { from, to, limit };
+  });
+  if (aggregation === 'sum' || aggregation === 'count') return soldUnits(used);
+  return used.map(({ to, limit }) => (to > limit ? to - limit : 0n));
+}
+
+/** Without a gap. */
+function runsOf(stretches: readonly Stretch[]): readonly (readonly Stretch[])[] {
+  const begins = stretches.filter(({ start }) => !stretches.some(({ end }) => end === start));
+  return begins.map((begin, index) => {
+    const next = begins[index + 1]?.start ?? Infinity;
+    return stretches.filter(({ start }) => start >= begin.start && start < next);
+  });
+}
+
+/** A level above the limit, for the share of the period: in 10^-21 of the major unit, half up. */
+function levelCost(run: readonly Stretch[], level: bigint): bigint {
+  const { offer, period, until } = run[0] ?? NEVER;
+  const part = BigInt((run.at(-1)?.end ?? 0) - (run[0]?.start ?? 0));
+  const whole = BigInt(until - period);
+  const { amount } = rateAll(
+    offer.price,
+    [{ quantity: level, minimum: offer.price.minimum ?? 0n }],
+    0,
+  );
+  return (2n * amount * part + whole) / (2n * whole);
+}
+
+/** For the share of the period, half up. */
+function minimumOf(stretches: readonly Stretch[]): bigint {
+  const { offer, period, until } = stretches[0] ?? NEVER;
+  const part = BigInt(stretches.reduce((sum, { start, end }) => sum + (end - start), 0));
+  const whole = BigInt(until - period);
+  return ((offer.price.minimum ?? 0n) * part * 2n + whole) / (whole * 2n);
 }
 
 function aggregated(aggregation: Aggregation, events: readonly Event[]): bigint {

@@ -206,7 +206,7 @@ export const stories: fc.Arbitrary<Story> = fc
           limit,
           price: { ...price, id: ids.derive('price', plan.priceId), currency: 'USD' },
         }));
-    return fc.record({
+    const story = fc.record({
       aggregation: fc.constant(aggregation),
       trialDays: fc.constant(trialDays),
       offers: fc.tuple(offer(plans[0]), offer(plans[1]), fc.constantFrom(...resets)).map(
@@ -225,5 +225,11 @@ export const stories: fc.Arbitrary<Story> = fc
         })),
       ),
       end: fc.constant(T0 + (days + 40) * DAY + 13 * MINUTE),
+    });
+    // As where only the quantity changes.
+    return fc.tuple(story, fc.boolean()).map(([one, isOnePrice]): Story => {
+      if (!isOnePrice) return one;
+      const [first, second] = one.offers;
+      return { ...one, offers: [first, { ...second, price: first.price }] };
     });
   });

@@ -90,7 +90,7 @@ export class SoldWorld {
       peers: null,
       address: null,
       leaseMs: LEASE_MS,
-      bounds: { meters: 10, grantsPerMeter: 1000, subscriptions: 10 },
+      bounds: { meters: 10, grantsPerMeter: 1000, grants: Infinity, subscriptions: 10 },
       cacheBounds: { actors: 100, bytes: Infinity },
       render: () => '',
       wants: () => false,
@@ -128,7 +128,7 @@ export class SoldWorld {
       zone: 'UTC',
       startAt: this.now,
       trialEnd,
-      credit: 0n,
+      discount: null,
       paid: null,
     });
     await this.#carryOut();
@@ -162,7 +162,12 @@ export class SoldWorld {
 
   /** Whether the customer has it then. */
   async change(offer: Offer): Promise<boolean> {
-    await this.do({ kind: 'change', plan: offer.plan, allowances: [this.#allowance(offer)] });
+    await this.do({
+      kind: 'change',
+      plan: offer.plan,
+      allowances: [this.#allowance(offer)],
+      givenBack: [],
+    });
     return this.subscription.plan.priceId === offer.plan.priceId;
   }
 
@@ -193,14 +198,13 @@ export class SoldWorld {
     if (outcome.kind !== 'recorded') throw new Error(`usage was answered ${outcome.kind}`);
   }
 
-  /** Each alarm until then rings at its time. */
+  /** As a test clock does it: each alarm until then rings. */
   async advance(to: number): Promise<void> {
     for (;;) {
-      const due = await this.#ledger.alarms.next(TENANT.organisationId, to);
-      const last = due.at(-1);
-      if (last === undefined) break;
-      this.now = Math.max(this.now, last.dueAt);
-      await this.#ledger.alarms.ring(due);
+      const { alarms, at } = await this.#ledger.alarms.next(TENANT.organisationId, to);
+      if (alarms.length === 0) break;
+      this.now = Math.max(this.now, at);
+      await this.#ledger.alarms.ring(alarms);
     }
     this.now = to;
     if (this.#errors.length > 0) throw this.#errors[0];
@@ -269,6 +273,8 @@ function storageOf(db: Database): Storage {
     usedIds: async (wanted) => wanted.filter((id) => db.byId.has(id)),
     grantExists: async (id) => db.grants.has(id),
     subscriptionExists: async (id) => db.subscriptions.has(id),
+    findSubscription: async (id) => db.subscriptions.get(id)?.subscription ?? null,
+    findChargeable: async () => null,
     loadPayments: async () => [],
     findReservation: async (id) => reads.storedReservation(db, id),
     findRefund: async () => null,

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { MeterState } from '../../ledger/metering/meter.ts';
+import { billPlan, cutPlan } from '../../ledger/metering/plan-spans.ts';
 import type { Span } from '../../ledger/metering/span.ts';
 import type { Tariff, UsagePrice } from '../../ledger/metering/usage-price.ts';
-import { type ClosedCosts, shownSpending, Spending } from '../../ledger/subscriptions/spend-cap.ts';
+import { type SpanCosts, shownSpending, Spending } from '../../ledger/subscriptions/spend-cap.ts';
 import type { Billing, SpendCap, Subscription } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
 import { MONTHLY, SubscriptionWorld } from './subscription-world.ts';
@@ -152,6 +153,25 @@ describe('a spend cap counts', () => {
     return world;
   };
 
+  test('beyond what was billed of its period, whose tiers, packages and maximum go on', () => {
+    const spentOf = (tariff: Tariff, fields: Partial<UsagePrice> = {}) => {
+      const world = sold(priced(tariff, fields), capOf(0n));
+      world.use(17n);
+      world.now += DAY;
+      world.do((context, state) => cutPlan(context, state, 'plan', world.now));
+      const [cut] = world.state.spans;
+      const line = { billedAs: 'line', spanIds: [cut?.id ?? ''] };
+      world.do((context, state) => billPlan(context, state, line));
+      world.use(6n);
+      return spent(world, subscription());
+    };
+    expect(spentOf(EACH)).toBe(6n);
+    // 13 in two packages of ten, of which one was billed.
+    expect(spentOf(PACKAGES)).toBe(5n);
+    expect(spentOf(EACH, { maximum: 9n })).toBe(2n);
+    expect(spentOf(EACH, { maximum: 7n })).toBe(0n);
+  });
+
   test('subscriptions in its currency', () => {
     const own = subscription();
     const euros = subscription({ plan: { ...MONTHLY, currency: 'EUR' } });
@@ -242,7 +262,8 @@ function spanOf(drawn: Drawn, index: number): Span {
     id: `span ${index}`,
     subscriptionId: by,
     price: priced({ model: 'per_unit', unitAmount }, { maximum, minimum: 7n }),
-    accountId: 'account',
+    accountId: `account ${index}`,
+    period: null,
     start: end - DAY,
     end,
     limit,
@@ -279,11 +300,11 @@ test(
         plan: { ...MONTHLY, currency },
       });
     const all = billing(own('a', START), own('b', START - DAY), own('euros', START, 'EUR'));
-    const ofClosed: ClosedCosts = new WeakMap();
+    const ofSpans: SpanCosts = new WeakMap();
     const meters = fc.array(fc.array(SPAN, { maxLength: 6 }), { maxLength: 4 });
     holds(
       fc.property(meters, meters, (first, later) => {
-        const spending = new Spending(capOf(0n), all, START + 10 * DAY, ofClosed);
+        const spending = new Spending(capOf(0n), all, START + 10 * DAY, ofSpans);
         const { meter, state } = new World();
         const states = (drawn: readonly (readonly Drawn[])[]) =>
           drawn.map((spans): { meter: typeof meter; state: MeterState } => ({
@@ -292,8 +313,10 @@ test(
           }));
         for (const drawn of [first, later]) {
           const now = states(drawn);
-          expect(spending.spent(now)).toBe(plainSum(drawn.flat()));
-          expect(spending.spent(now)).toBe(plainSum(drawn.flat()));
+          const spent = () =>
+            now.reduce((sum, one) => sum + spending.costOf(one.meter, one.state), 0n);
+          expect(spent()).toBe(plainSum(drawn.flat()));
+          expect(spent()).toBe(plainSum(drawn.flat()));
         }
       }),
       500,

@@ -25,6 +25,7 @@ function span(
   days: readonly [number, number | null],
   quantity: bigint,
   priceId = 'price',
+  accountId = `period ${id}`,
 ): BillableSpan {
   const [start, end] = days.map((day) => (day === null ? null : T0 + day * DAY));
   return {
@@ -38,13 +39,15 @@ function span(
       minimum: null,
       maximum: null,
     },
-    accountId: 'period',
+    accountId,
+    period: null,
     start: start ?? T0,
     end: end ?? null,
     opening: NOTHING,
     closing: { aggregate: quantity, latest: null },
     limit: 0n,
     quantity,
+    goesOn: end === undefined || end === null,
     billedAs: null,
     meter: {
       id: 'meter',
@@ -161,6 +164,33 @@ describe('the next invoice of a subscription', () => {
     expect(billed.invoice('next', day)).toEqual(lines);
   });
 
+  test('has what a period that was billed in part costs more, rated as one', () => {
+    const cut = span('a', [0, 10], 7n, 'price', 'period');
+    const price = {
+      id: 'price',
+      currency: 'USD',
+      minimum: 20n,
+      maximum: null,
+      model: 'package',
+      packageSize: 5n,
+      packageAmount: 3n,
+    } as const;
+    const period = { start: T0, end: T0 + 40 * DAY };
+    const parts = [cut, { ...span('b', [10, 30], 2n, 'price', 'period'), goesOn: true }];
+    const billed = new Billed(...parts.map((one) => ({ ...one, price, period, goesOn: true })));
+    expect(billed.invoice('first', 10)).toEqual(['usage 7 = 6 (0)']);
+    // The second package was begun.
+    expect(billed.invoice('second', 30)).toEqual(['usage 2 = 0 (6)']);
+    expect(billed.spans.map(({ billedAs }) => billedAs)).toEqual(
+      Array(2).fill('usage/first/price'),
+    );
+    expect(billed.state.usage).toMatchObject([{ periodStart: T0, periodEnd: T0 + 30 * DAY }]);
+    // The price is in force for three quarters of the period: 15 of 20.
+    billed.spans = billed.spans.map((one) => ({ ...one, goesOn: false }));
+    expect(billed.owes(31)).toBe(true);
+    expect(billed.invoice('third', 31)).toEqual(['usage_adjustment 0 = 9 (6)']);
+  });
+
   test('has one line for all spans of a price, from the first to the last', () => {
     const billed = new Billed(
       span('b', [10, 20], 5n),
@@ -195,6 +225,36 @@ describe('the next invoice of a subscription', () => {
   });
 });
 
+describe('a level', () => {
+  const MONTH = { start: T0, end: T0 + 40 * DAY };
+  /** Its level at the start and at the end of the days, nothing of it included. */
+  const level = (
+    id: string,
+    days: readonly [number, number],
+    [from, to]: readonly [bigint, bigint],
+    period: BillableSpan['period'],
+  ): BillableSpan => {
+    const one = span(id, days, to, 'price', 'period');
+    const opening = { aggregate: from, latest: null };
+    return { ...one, period, opening, meter: { ...one.meter, aggregation: 'last' } };
+  };
+
+  // prettier-ignore
+  test.each<[string, BillableSpan[], string[]]>([
+    ['that stays',                          [level('a', [0, 10], [0n, 8n], MONTH), level('b', [10, 40], [8n, 8n], MONTH)],  ['usage 8 = 2 (0)', 'usage 0 = 6 (2)']],
+    ['that falls gives back',               [level('a', [0, 20], [0n, 8n], MONTH), level('b', [20, 40], [8n, 2n], MONTH)],  ['usage 8 = 4 (0)', 'usage_adjustment -6 = -2 (4)']],
+    ['that comes back costs its own times', [level('a', [0, 10], [0n, 8n], MONTH), level('b', [20, 40], [8n, 4n], MONTH)],  ['usage 8 = 2 (0)', 'usage 4 = 2 (2)']],
+    // What was billed of before the upgrade stays as it was.
+    ['of before costs what it grew by',     [level('a', [0, 20], [0n, 8n], null), level('b', [20, 40], [8n, 9n], null)],    ['usage 8 = 8 (0)', 'usage 1 = 1 (8)']],
+    ['of before that falls stays billed',   [level('a', [0, 20], [0n, 8n], null), level('b', [20, 40], [8n, 2n], null)],    ['usage 8 = 8 (0)']],
+    ['of before that runs on costs its time', [level('a', [0, 20], [0n, 8n], null), level('b', [20, 40], [8n, 9n], MONTH)], ['usage 8 = 8 (0)', 'usage 1 = 1 (8)']],
+  ])('%s', (_what, spans, lines) => {
+    const billed = new Billed(...spans);
+    const until = (spans[0]?.end ?? 0) - T0;
+    expect([...billed.invoice('first', until / DAY), ...billed.invoice('second', 40)]).toEqual(lines);
+  });
+});
+
 describe('a void invoice', () => {
   // prettier-ignore
   const VOID: [string, Step, parts: string[][]][] = [
@@ -223,7 +283,10 @@ describe('a void invoice', () => {
   });
 
   test('of a change that was not paid leaves its usage as it was before', () => {
-    const billed = new Billed(span('a', [0, 10], 7n), span('b', [10, null], 5n, 'other'));
+    const billed = new Billed(
+      span('a', [0, 10], 7n, 'price', 'period'),
+      span('b', [10, null], 5n, 'price', 'period'),
+    );
     bill('change', 10)(billed);
     billed.do((draft) => uncut(draft, 'change', T0 + 10 * DAY));
     expect([billed.parts, billed.spans.map(({ id, billedAs }) => [id, billedAs])]).toEqual([
@@ -235,6 +298,30 @@ describe('a void invoice', () => {
 
 describe('billed usage is let go of', () => {
   const KEPT = PERIODS_KEPT_MS / DAY;
+
+  test('not while more of its period may be billed', () => {
+    const billed = new Billed(
+      span('a', [0, 10], 7n, 'price', 'year'),
+      span('b', [10, null], 5n, 'price', 'year'),
+    );
+    bill('first', 10)(billed);
+    bill('second', 100)(billed);
+    expect([billed.state.usage.length, billed.spans.length]).toEqual([1, 2]);
+  });
+
+  test('not before the last event may have come for the rest of its period, which sold nothing', () => {
+    const billed = new Billed(
+      span('a', [0, 10], 7n, 'price', 'month'),
+      span('b', [10, 30], 0n, 'price', 'month'),
+    );
+    bill('first', 10)(billed);
+    expect(billed.invoice('second', 30)).toEqual([]);
+    expect(billed.state.usage).toMatchObject([{ periodEnd: T0 + 30 * DAY }]);
+    bill('third', 29 + KEPT)(billed);
+    late('b', 2n)(billed);
+    expect(billed.invoice('fourth', 29 + KEPT)).toEqual(['usage_adjustment 2 = 2 (7)']);
+  });
+
   const firstOpen = () => {
     const world = new SubscriptionWorld();
     world.start();

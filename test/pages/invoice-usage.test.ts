@@ -113,7 +113,11 @@ test(seeded("an invoice's usage line is the sum of its parts to the last decimal
     fc.property(sold, ({ tariff: model, currency, scale, spans, bounds, billed }) => {
       const [minimum, maximum] = bounds;
       const price = { ...model, id: 'price', currency, minimum, maximum };
-      const rated = rateAll(price, spans, scale);
+      const rated = rateAll(
+        price,
+        spans.map((quantity) => ({ quantity, minimum: minimum ?? 0n })),
+        scale,
+      );
       const amount = rounded(rated.amount, currency) - (billed ?? 0n);
       const type = billed === null ? 'usage' : 'usage_adjustment';
       const draft = {

@@ -1,12 +1,12 @@
 // What was sold of usage at the end of a run: one line for each closed span, for what it comes to.
 import { rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
 import type { Span } from '../../ledger/metering/span.ts';
+import { soldUnits } from '../ledger/sold-units.ts';
 import type { Auditor } from './auditor.ts';
 import type { Database } from './database.ts';
 
 export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean): void {
-  const spans = db.spans
-    .values()
+  const spans = [...db.spans.values()]
     .filter(({ isLive, span }) => isLive || span.billedAs !== null)
     .map(({ span }) => span);
   for (const { subscription } of db.subscriptions.values()) {
@@ -14,6 +14,7 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
     auditor.demand(status === 'canceled', `subscription ${id} does not end`);
   }
   auditor.demand(db.owed.size + db.charges.size === 0, 'something is owed for ever');
+  const sold = soldBy(spans);
   const lines = new Map<string, { usages: number; amount: bigint }>();
   const voided = new Set<string>();
   for (const { invoice, isVoid } of db.invoices.values()) {
@@ -30,10 +31,11 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
     }
   }
   for (const [billedAs, own] of Map.groupBy(spans, ({ billedAs: line }) => line)) {
-    const owes = costOf(own);
+    const owes = costOf(own, sold);
     if (billedAs === null) {
       const open = own.filter(({ end }) => end !== null);
-      auditor.demand(costOf(open) === 0n, `usage of ${costOf(open)} was never billed`);
+      const cost = costOf(open, sold);
+      auditor.demand(cost === 0n, `usage of ${cost} was never billed`);
       continue;
     }
     const line = lines.get(billedAs);
@@ -42,26 +44,51 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
     if (line === undefined && owes === 0n) continue;
     // Late usage was adjusted before its invoice became void: then all that is billed is adjustments.
     const isAdjusted = line?.usages === 0 && voided.has(billedAs);
-    auditor.demand(line?.usages === 1 || isAdjusted, `usage ${billedAs} has ${line?.usages} lines`);
+    auditor.demand(
+      line !== undefined && (line.usages > 0 || isAdjusted),
+      `usage ${billedAs} has no line`,
+    );
     auditor.demand(line?.amount === owes, `usage ${billedAs} costs ${owes}: ${line?.amount}`);
   }
   auditor.demand(lines.size === 0, `${lines.size} lines of usage are of nothing`);
   if (hasTrueClocks) for (const span of spans) checkMarks(auditor, db, span);
 }
 
-function costOf(spans: readonly Span[]): bigint {
+function costOf(spans: readonly Span[], units: ReadonlyMap<Span, bigint>): bigint {
   const [first] = spans;
   if (first === undefined) return 0n;
-  return rounded(rateAll(first.price, spans.map(quantityOf), 0).amount, first.price.currency);
+  const { price } = first;
+  const sold = [...Map.groupBy(spans, ({ accountId }) => accountId).values()].map((its) => ({
+    quantity: its.reduce((sum, span) => sum + (units.get(span) ?? 0n), 0n),
+    minimum: price.minimum === null ? 0n : minimumOf(its, price.minimum),
+  }));
+  return rounded(rateAll(price, sold, 0).amount, price.currency);
 }
 
-function quantityOf({ opening, closing, limit }: Span): bigint {
-  const past = (aggregate: bigint): bigint => {
-    const over = aggregate - (limit ?? aggregate);
-    return over > 0n ? over : 0n;
-  };
-  const quantity = closing === null ? 0n : past(closing.aggregate) - past(opening.aggregate);
-  return quantity > 0n ? quantity : 0n;
+/** For the share of their period, half up. */
+function minimumOf(spans: readonly Span[], minimum: bigint): bigint {
+  const { start = 0, end = 1 } = spans[0]?.period ?? {};
+  const whole = BigInt(end - start);
+  const part = spans.reduce((sum, span) => sum + BigInt((span.end ?? span.start) - span.start), 0n);
+  return (minimum * (part < whole ? part : whole) * 2n + whole) / (whole * 2n);
+}
+
+/** What each closed span has sold. */
+function soldBy(spans: readonly Span[]): ReadonlyMap<Span, bigint> {
+  const sold = new Map<Span, bigint>();
+  const consumed = ({ aggregate }: Span['opening']): bigint => (aggregate > 0n ? aggregate : 0n);
+  for (const of of Map.groupBy(spans, ({ accountId }) => accountId).values()) {
+    const its = of.toSorted((a, b) => a.start - b.start);
+    const units = soldUnits(
+      its.map(({ opening, closing, limit }) => ({
+        from: consumed(opening),
+        to: consumed(closing ?? opening),
+        limit,
+      })),
+    );
+    for (const [index, span] of its.entries()) sold.set(span, units[index] ?? 0n);
+  }
+  return sold;
 }
 
 /** What was recorded in the moment of a mark is on either side of it. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { toJson } from '../../ledger/store/json.ts';
 import { rate, rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
-import { SPAN_COSTS } from '../../src/database/audit-usage-cost.ts';
+import { SOLD_COSTS } from '../../src/database/audit-usage-cost.ts';
 import { ids } from '../../src/platform/ids.ts';
 import type { Json } from '../../src/platform/postgres/postgres.ts';
 import { type Case, cases } from '../ledger/rating-cases.ts';
@@ -59,7 +59,7 @@ async function costs(samples: readonly Case[], line: string): Promise<readonly b
       })),
     );
     const found = await sql.unsafe<{ id: string; value: string }[]>(
-      `select id, trim_scale(${line})::text as value from ${SPAN_COSTS} c`,
+      `select id, trim_scale(${line})::text as value from ${SOLD_COSTS} c`,
     );
     const values = new Map(found.map(({ id, value }) => [id, BigInt(value)]));
     return rows.map(({ id }) => values.get(id) ?? -1n);
@@ -78,7 +78,11 @@ test(seeded('SQL and the ledger cost a span of usage the same, to the last decim
 test(seeded('SQL and the ledger round a line of usage the same'), async () => {
   const found = await costs(samples, 'least(div(2 * (3 * cost) + coin, 2 * coin), most)');
   for (const [index, { price, quantity, scale }] of samples.entries()) {
-    const { amount } = rateAll(price, [quantity, quantity, quantity], scale);
+    const { amount } = rateAll(
+      price,
+      Array.from({ length: 3 }, () => ({ quantity, minimum: price.minimum ?? 0n })),
+      scale,
+    );
     expect(found[index]).toBe(rounded(amount, price.currency));
   }
 });

@@ -51,10 +51,11 @@ const CREATE = {
     'tier is added once: of each tier that is reached, or by `volume` of the one. `package` of 100 for `5.00`: two are begun, 10.00. ' +
     'Then come `minimum_amount`, which is charged without usage too, and `maximum_amount`. All of it is exact, and rounded half up ' +
     'once for each line of an invoice.\n\n' +
-    'What is priced by itself is a span: it begins with a period of the allowance, or with a change of plan, and ends with the ' +
-    'period, the next change or the subscription. What is past the limit at its end, less what was past it at its start, is on the ' +
-    'next renewal invoice; after a change on the invoice of the change; and at the end of the subscription on a final one ' +
-    '(`billing_reason` is `usage`). Where the allowance is given more often than the product renews, each span is priced by itself ' +
+    'What is priced by itself is a span: what the price sells in one period of the allowance. It ends with the period or the ' +
+    'subscription, or where another price, or none, comes into force; not with a change that keeps the price. What is past the limit ' +
+    'at its end is on the next renewal invoice, and at the end of the subscription on a final one (`billing_reason` is `usage`). The ' +
+    'invoice of a change bills what the span costs so far, less what was billed of it. The minimum is billed when the span ends, for ' +
+    'the share of the period in which the price was in force. Where the allowance is given more often than the product renews, each span is priced by itself ' +
     'and together they are one line. Events that come late are a `usage_adjustment` on the next invoice. Discounts do not cover ' +
     'usage. Top-ups and other grants are used before anything is charged.\n\n' +
     'A feature without an entitlement has nothing included, and the periods of the subscription. An allowance is limited, given at ' +
@@ -63,6 +64,9 @@ const CREATE = {
     'does not go together is 409, whichever comes last. Where two subscriptions of a customer price the same feature, one of them ' +
     'bills: the one whose entitlement has the lowest `priority`, and among equals the oldest.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'usage_price' },
   params,
   body: UsagePriceCreate,
   idempotent: true,
@@ -74,6 +78,9 @@ const LIST = {
   operationId: 'listUsagePrices',
   summary: 'List the usage prices of a product, newest first',
   tag,
+  roles: ['owner', 'admin', 'support', 'read_only'],
+  scopes: ['all', 'read'],
+  audit: 'nothing',
   params,
   query: Body(PAGE),
   answers: { 200: ListOf(UsagePrice) },
@@ -85,6 +92,9 @@ const ARCHIVE = {
   summary: 'Archive a usage price',
   description: 'A subscription that has it keeps it until its period ends. Again is the same.',
   tag,
+  roles: ['owner', 'admin'],
+  scopes: ['all'],
+  audit: { object: 'usage_price' },
   params: { ...params, usage_price_id: 'The id of the usage price.' },
   answers: { 200: UsagePrice },
   refusals: ['not_found'],

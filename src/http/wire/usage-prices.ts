@@ -37,7 +37,8 @@ const FeatureKey = Type.String({
 
 const UP_TO = 'The last unit of the tier, counted beyond the allowance; `null` in the last tier.';
 const FLAT = 'Added once, as soon as a unit is in the tier.';
-const MINIMUM = 'What each period of the allowance costs at least, also without usage.';
+const MINIMUM =
+  'What each period of the allowance costs at least, also without usage: for the share of it in which the price is in force.';
 const MAXIMUM = 'What each period of the allowance costs at most.';
 const TIERS = 'Of `graduated` and `volume`. They ascend.';
 const SIZE = 'The units of a package. Of `package`.';

@@ -194,7 +194,7 @@ function taken({ status, text }: Reply): void {
   expect(text).not.toContain('"error"');
 }
 
-/** By beyond.md 2, in whole millionths of a cent. */
+/** By beyond.md 2 and balance.md 4, in whole millionths of a cent. */
 function reckoned(story: Story): bigint {
   const { events, reset, change } = story;
   const step = reset === 'day' ? 24 : WEEK;
@@ -213,7 +213,8 @@ function reckoned(story: Story): bigint {
     const cut = changeAt !== null && changeAt > from && changeAt < until;
     const isAfter = changeAt !== null && changeAt <= from;
     const limit = isAfter ? (change?.limit ?? 0) : story.limit;
-    line += rated(story, Math.max(0, consumed(cut ? changeAt : until) - limit));
+    const beyond = Math.max(0, consumed(cut ? changeAt : until) - limit);
+    line += rated(story, beyond, cut ? changeAt - from : step);
     if (cut) {
       // The change bills what came before it.
       cents += round(line);
@@ -221,7 +222,7 @@ function reckoned(story: Story): bigint {
       const [opening, closing] = [consumed(changeAt), consumed(until)].map((units) =>
         Math.max(0, units - other),
       );
-      line = rated(story, Math.max(0, (closing ?? 0) - (opening ?? 0)));
+      line = rated(story, Math.max(0, (closing ?? 0) - (opening ?? 0)), until - changeAt);
     }
     if (until % WEEK === 0) {
       cents += round(line);
@@ -229,11 +230,12 @@ function reckoned(story: Story): bigint {
     }
   }
   // After them there is no usage: an hour, or a week.
-  const spans = story.cancels ? 1 : WEEK / step;
-  return cents + round(BigInt(spans) * rated(story, 0));
+  const rest = story.cancels ? rated(story, 0, 1) : BigInt(WEEK / step) * rated(story, 0, step);
+  return cents + round(rest);
 }
 
-function rated({ tiers, model, minimum }: Story, units: number): bigint {
+/** `hours`: how long the price was in force in the period. A minimum is for that share of it. */
+function rated({ tiers, model, minimum, reset }: Story, units: number, hours: number): bigint {
   let exact = 0n;
   let below = 0;
   for (const { upTo, unit, flat } of tiers) {
@@ -244,7 +246,8 @@ function rated({ tiers, model, minimum }: Story, units: number): bigint {
     const counted = model === 'volume' ? units : Math.min(units, high) - low;
     exact += BigInt(counted) * BigInt(unit) + BigInt(flat) * BigInt(UNIT);
   }
-  const least = BigInt(minimum) * BigInt(UNIT);
+  const share = hours / (reset === 'day' ? 24 : WEEK);
+  const least = BigInt(Math.round(minimum * share)) * BigInt(UNIT);
   return exact < least ? least : exact;
 }
 

@@ -1,5 +1,7 @@
 // A change of plan closes what was used and bills it with the change: nothing twice, nothing lost.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { must } from '../../../ledger/kernel/assert.ts';
+import { USAGE_CHECKS } from '../../../src/database/audit-usage.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { DAY_MS, type Json, type Plan } from '../subscriptions/subscribing.ts';
 import { Market } from './setting.ts';
@@ -42,8 +44,8 @@ test('an upgrade bills the usage so far with it, and later usage at its price', 
   expect(await usageOf(subscription)).toEqual(['usage 15 7.50']);
   const { lines, period_start: at } = await market.bill(subscription);
   expect(lines.at(-1).period).toEqual({ start: subscription.current_period_start, end: at });
-  // 25 were used of 20: five are past the new limit at its start, and are not billed again.
-  await market.track(subscription, plan, 4);
+  // 25 were used, and 15 of them paid: 10 of 20.
+  await market.track(subscription, plan, 14);
   await market.toEnd(subscription);
   expect(await usageOf(subscription)).toEqual(['usage 4 0.80']);
   expect((await market.bill(subscription)).total).toBe('60.80');
@@ -64,8 +66,8 @@ test("an upgrade's new allowance is used up before usage is billed again", async
   await market.track(subscription, plan, 8);
   await market.track(subscription, plan, 3);
   await market.toEnd(subscription);
-  // 23 of 20.
-  expect(await usageOf(subscription)).toEqual(['usage 3 1.50']);
+  // 23 of 20, of which 2 were paid.
+  expect(await usageOf(subscription)).toEqual(['usage 1 0.50']);
 });
 
 test('an upgrade that is declined bills no usage, and the renewal bills the whole period', async () => {
@@ -124,8 +126,8 @@ test.each(['paid', 'refused'])(
     expect((await market.bill(subscription)).status).toBe(isPaid ? 'paid' : 'void');
     expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
     await market.toEnd(subscription);
-    // Of the dearer plan: 25 of 20, 12 at its start. Of the first: 25 of 10.
-    expect(await usageOf(subscription)).toEqual([isPaid ? 'usage 5 1.00' : 'usage 15 7.50']);
+    // Of the dearer plan: 25 of 20, of which 2 were paid. Of the first: 25 of 10.
+    expect(await usageOf(subscription)).toEqual([isPaid ? 'usage 3 0.60' : 'usage 15 7.50']);
   },
 );
 
@@ -224,12 +226,16 @@ test('a plan change with a scheduled cancellation leaves later usage to the last
   await market.act(subscription.id, 'cancel');
   await market.advance('P10D');
   await change(subscription, big);
-  expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
+  const { current_period_start: start, current_period_end: end } = subscription;
+  const days = (Date.parse(end) - Date.parse(start)) / DAY_MS;
+  const part = (dollars: number, of: number): string => ((dollars * of) / days).toFixed(2);
+  expect(await usageOf(subscription)).toEqual([`usage 4 ${part(2, 10)}`]);
   await market.track(subscription, plan, 12);
   await market.track(subscription, plan, 17);
   await market.toEnd(subscription);
-  // The greatest value of the period has grown by three.
-  expect((await market.bills(subscription)).at(-1)).toBe('usage paid 1.50: usage 3 1.50');
+  // The greatest value of the period, for the days of each price.
+  const rest = part(3.5, days - 10);
+  expect((await market.bills(subscription)).at(-1)).toBe(`usage paid ${rest}: usage 7 ${rest}`);
 });
 
 test('a greater quantity bills the usage so far, and gives more', async () => {
@@ -239,9 +245,9 @@ test('a greater quantity bills the usage so far, and gives more', async () => {
   await market.advance('P10D');
   await market.act(subscription.id, 'change', { quantity: 2 });
   expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
-  await market.track(subscription, plan, 9);
+  await market.track(subscription, plan, 13);
   await market.toEnd(subscription);
-  // 23 of 20.
+  // 27 of 20, of which 4 were paid.
   expect(await usageOf(subscription)).toEqual(['usage 3 1.50']);
 });
 
@@ -328,4 +334,32 @@ test('a plan change in a trial bills no usage', async () => {
   await market.track(subscription, plan, 3);
   await market.toEnd(subscription);
   expect(await usageOf(subscription)).toEqual([]);
+});
+
+test('a change to a cheaper interval has an invoice, on which usage of nothing is settled', async () => {
+  const price = { amount: '1000.00', interval: 'year' };
+  const yearly = await market.sale({ price, gives: { limit: 10, reset_interval: 'month' } });
+  const subscription = await market.buyer(yearly);
+  const { id, current_period_start: from, current_period_end: to } = subscription;
+  await market.advance('P73D');
+  const monthly = await market.price(yearly, { amount: '100.00' });
+  const changed = await market.act(id, 'change', { price_id: monthly });
+  const invoice = await market.bill(subscription);
+  const at = invoice.period_start;
+  expect(at).toBe(changed.current_period_start);
+  const [whole, rest] = [Date.parse(to) - Date.parse(from), Date.parse(to) - Date.parse(at)];
+  const unused = (Math.round((100_000 * rest) / whole) / 100).toFixed(2);
+  const kept = (Number(unused) - 100).toFixed(2);
+  expect(Number(kept)).toBeCloseTo(700, 0);
+  expect(invoice).toMatchObject({ status: 'paid', total: '0.00', payment_id: null });
+  expect(invoice.lines).toMatchObject([
+    { type: 'proration', amount: `-${unused}`, period: { start: at, end: to } },
+    { type: 'recurring', amount: '100.00', period: { start: at } },
+    { type: 'usage', quantity: 0, amount: '0.00', period: { start: from, end: at } },
+    { type: 'credit', amount: kept, period: null },
+  ]);
+  const { sql } = market.shop.server;
+  const name = 'a span of usage is billed when it is over';
+  const late = await sql.unsafe(must(USAGE_CHECKS[name], name));
+  expect(late.filter((row) => row['subscription'] === id)).toEqual([]);
 });

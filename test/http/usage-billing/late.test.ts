@@ -124,9 +124,9 @@ test('late usage with tiers and packages rates the period again as a whole', asy
   ]);
   await market.use(subscription, plan, 1, early(subscription));
   await market.act(subscription.id, 'cancel', { mode: 'immediate' });
-  // 6: two packages, 2.00; and the minimum of the period that has ended.
+  // 6: two packages, 2.00; the period that ends has just begun, so its minimum is nothing.
   expect((await market.bills(subscription)).at(-1)).toBe(
-    'usage paid 2.00: usage_adjustment 1 0.50, usage 0 1.50',
+    'usage paid 0.50: usage_adjustment 1 0.50, usage 0 0.00',
   );
 });
 

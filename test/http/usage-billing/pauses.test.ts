@@ -80,7 +80,7 @@ test('usage during a resume under way is on the next invoice', async () => {
   expect(await market.bills(subscription)).toEqual([
     'subscription_resume paid 30.00: recurring 30.00, usage 0 0.00',
     // 4 before the new period began, and 1 in it.
-    'subscription_cycle paid 32.50: recurring 30.00, usage 5 2.50',
+    'subscription_cycle paid 32.50: recurring 30.00, usage 4 2.00, usage 1 0.50',
   ]);
 });
 

@@ -1,10 +1,12 @@
 // Plans that sell usage, customers who use it, and what their invoices say.
 import { expect } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
+import { USAGE_CHECKS } from '../../../src/database/audit-usage.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { type Fields, made, Shop } from '../../payments/shop.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
 import { UNHURRIED } from '../../support/settling.ts';
+import type { ServerOptions } from '../../support/server.ts';
 import { portalOf } from '../portal/customer.ts';
 import { Club, type Json, type Plan } from '../subscriptions/subscribing.ts';
 
@@ -25,8 +27,8 @@ export type SaleWish = {
 const PER_UNIT = { model: 'per_unit', unit_amount: '0.50' } as const;
 
 export class Market extends Club {
-  static override async open(): Promise<Market> {
-    return new Market(await Shop.open({ settings: UNHURRIED }));
+  static override async open(options: ServerOptions = {}): Promise<Market> {
+    return new Market(await Shop.open({ settings: UNHURRIED, ...options }));
   }
 
   async sale({ price = {}, gives = {}, sells = {}, meter = {}, feature }: SaleWish = {}) {
@@ -101,6 +103,19 @@ export class Market extends Club {
   async toEnd({ id }: { readonly id: string }): Promise<Json> {
     await this.advanceTo((await this.subscription(id)).current_period_end);
     return this.subscription(id);
+  }
+
+  /** The next invoice as it would be now: its first line of usage. */
+  async usageToCome({ id }: { readonly id: string }): Promise<Json> {
+    const { lines } = await this.shop.read(`/subscriptions/${id}/upcoming-invoice`);
+    return lines.find(({ type }: Json) => type === 'usage');
+  }
+
+  /** The audit of sold usage finds nothing. */
+  async expectSound(): Promise<void> {
+    for (const [name, query] of Object.entries(USAGE_CHECKS)) {
+      expect([name, [...(await this.shop.server.sql.unsafe(query))]]).toEqual([name, []]);
+    }
   }
 
   /** So that its short periods do not go on under the next test. */

@@ -62,6 +62,7 @@ export function replay(
       snapshot: {
         limit: stored.limitAfter,
         consumed: stored.consumedAfter,
+        billed: BigInt(answer?.billed ?? 0),
         reserved: BigInt(answer?.reserved ?? 0),
         pooled: paid?.pooled ?? isPooled,
         overageAllowed,

@@ -66,7 +66,7 @@ export type UsageRecord = {
   readonly value: bigint;
   /**
    * How many events it stands for, where that is not one: of what is committed on a meter that
-   * counts. Null: one, or one less by a correction.
+   * counts. A correction takes one off: -1. Null: one.
    */
   readonly events: bigint | null;
   /** When the usage happened, milliseconds. */
@@ -99,6 +99,8 @@ export type AnswerRest = {
   readonly externalId: string | null;
   /** Scaled, as text; absent where nothing was. */
   readonly reserved?: string;
+  /** What money had paid of the period; absent for nothing. */
+  readonly billed?: string;
   /** Of a member of a pool: what paid, scaled, as text, and whether it is no debt. */
   readonly paidBy?: {
     readonly own: string;

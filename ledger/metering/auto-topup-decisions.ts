@@ -141,6 +141,7 @@ function grantOf({
     amount,
     used: 0n,
     spent: 0n,
+    cap: null,
     effectiveAt: now,
     expiresAt: null,
     priority: PRIORITY,

@@ -4,7 +4,8 @@ import { holdFor, heldFor } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type Credits, type MeterContext, MeterDraft, type Payer } from './meter-draft.ts';
 import { type Grant, leaderOf } from './grants.ts';
-import { type MeterState, type Period, balance, limitOf, snapshotOf } from './meter.ts';
+import { startingAt } from './in-order.ts';
+import { type MeterState, type Period, balance, billedOf, limitOf, snapshotOf } from './meter.ts';
 import { periodFor } from './period-for.ts';
 import type { PaidBy } from './paid-by.ts';
 import type { Pool } from './pool.ts';
@@ -55,6 +56,7 @@ export function creditsOfMember(
     pool,
     payer,
     quietly: () => creditsOfMember(pool, { context: quiet(context), state }, { meterId, members }),
+    others: () => [state, ...others().map((side) => side.state)],
     leaders: () => leadersOf([payer.now()]),
     catchUp: nothing,
     mayDraw: (draft) => mayDraw(draft, pool),
@@ -79,6 +81,7 @@ export function creditsOfPool(pool: Pool, members: () => readonly Side[]): Credi
     pool,
     payer: null,
     quietly: () => credits,
+    others: () => members().map((side) => side.state),
     leaders: () => leadersOf(members().map((side) => side.state)),
     catchUp,
     mayDraw: () => true,
@@ -123,6 +126,7 @@ function follow({ context, state }: Side, paying: MeterDraft, pool: Pool): void 
       pool,
       payer,
       quietly: () => credits,
+      others: () => NONE,
       leaders: () => NONE,
       catchUp: nothing,
       mayDraw: () => true,
@@ -194,10 +198,12 @@ function drawFor(member: MeterDraft, paying: MeterDraft, pool: Pool): void {
 function drawsOf(member: MeterDraft, paying: MeterDraft, pool: Pool): readonly Draw[] {
   const { drawn: before, state } = member;
   const draws: Draw[] = [];
-  for (const period of [...state.others, state.current]) {
-    const was = [before.current, ...before.others].find(
-      ({ accountId }) => accountId === period.accountId,
-    );
+  // Most decisions leave the periods that are over as they are.
+  const others = state.others === before.others ? [] : state.others;
+  for (const period of [...others, state.current]) {
+    const { accountId, start } = period;
+    const was =
+      before.current.accountId === accountId ? before.current : startingAt(before.others, start);
     if (was === period && period !== state.current) continue;
     const rate = rateOf(member, paying, { pool, period });
     if (rate === null) continue;
@@ -214,7 +220,7 @@ function drawsOf(member: MeterDraft, paying: MeterDraft, pool: Pool): readonly D
 /** Units that no grant of the member's own pays for. */
 export function beyond(state: MeterState, period: Period, more = 0n): bigint {
   const limit = limitOf(state, period);
-  const units = period.consumed + more;
+  const units = period.consumed - billedOf(state, period) + more;
   return limit === null || units <= limit ? 0n : units - limit;
 }
 
@@ -292,7 +298,7 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
     aggregate: mark.aggregate + value,
   }));
   paying.changePeriod(period, { consumed, aggregate });
-  if (isCurrent && consumed < paying.state.allocated) settleCorrection(paying, id);
+  if (isCurrent && change < 0n) settleCorrection(paying, id);
   const after = paying.period(period.accountId);
   const snapshot = snapshotOf(paying.state, after);
   const rest = balance(snapshot);
@@ -315,7 +321,8 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
       consumedAfter: snapshot.consumed,
       limitAfter: snapshot.limit,
       metadata: null,
-      guarded: member.isGuarded && reason === 'ok' && change > 0n && isCurrent,
+      guarded:
+        member.isGuarded && reason === 'ok' && snapshot.billed === 0n && change > 0n && isCurrent,
       sold: isSold(paying.state, after),
       answer: null,
     },

@@ -1,10 +1,11 @@
 import type { Mode } from '../kernel/tenant.ts';
 import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
-import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
+import { type Grant, type Suspension, burn, entitles, isUnlimited, left } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
 import type { PaidBy } from './paid-by.ts';
 import { type Reservation, unpaid } from './reservation.ts';
 import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
+import { soldIn } from './sold.ts';
 import type { Mark, Span } from './span.ts';
 
 /**
@@ -69,6 +70,8 @@ export type FiredAlert = {
 
 export type MeterState = {
   readonly meterId: string;
+  /** Whether it counts a level, of which nothing is used up. */
+  readonly isLevel: boolean;
   /** The object that this meter's events are about. */
   readonly entitlementId: string;
   readonly current: Period;
@@ -80,7 +83,7 @@ export type MeterState = {
   readonly historyLoaded: boolean;
   /** Live and scheduled, in burn order. */
   readonly grants: readonly Grant[];
-  /** Consumption of the current period that is settled on the grants' `used`. */
+  /** Consumption of the current period that is settled on the grants' `used`. What was billed is not among it. */
   readonly allocated: bigint;
   /**
    * In which usage is sold, ascending: the one that runs, and closed ones until they are billed and
@@ -108,6 +111,8 @@ export type MeterState = {
 export type Snapshot = {
   readonly limit: bigint | null;
   readonly consumed: bigint;
+  /** What money has paid of `consumed`: usage that was sold and billed within the period. */
+  readonly billed: bigint;
   readonly reserved: bigint;
   /** Whether a pool pays for what is beyond the limit: then it is no debt. */
   readonly pooled: boolean;
@@ -143,13 +148,19 @@ export function emptyPeriod(accountId: string, start: number, end: number | null
   };
 }
 
+/** Whether a meter counts a level, of which nothing is used up. */
+export function isLevel(meter: Pick<Meter, 'aggregation'> | undefined): boolean {
+  return meter !== undefined && meter.aggregation !== 'sum' && meter.aggregation !== 'count';
+}
+
 export function emptyMeterState(
-  meterId: string,
+  { id: meterId, aggregation }: Pick<Meter, 'id' | 'aggregation'>,
   entitlementId: string,
   period: Period,
 ): MeterState {
   return {
     meterId,
+    isLevel: isLevel({ aggregation }),
     entitlementId,
     current: period,
     others: [],
@@ -180,15 +191,15 @@ export function calendarPeriod(cycle: Cycle, at: number): { start: number; end: 
   return { start: boundary(cycle, n), end: boundary(cycle, n + 1) };
 }
 
-/** Granted less consumed less reserved; null is unlimited. What a pool pays for is no debt. */
-export function balance({ limit, consumed, reserved, pooled }: Snapshot): bigint | null {
+/** What was granted and billed less consumed less reserved; null is unlimited. What a pool pays for is no debt. */
+export function balance({ limit, billed, consumed, reserved, pooled }: Snapshot): bigint | null {
   if (limit === null) return null;
-  const rest = limit - consumed - reserved;
+  const rest = limit + billed - consumed - reserved;
   return pooled && rest < 0n ? 0n : rest;
 }
 
 export function isEntitled(state: MeterState): boolean {
-  return state.grants.some((grant) => grant.started);
+  return state.grants.some(entitles);
 }
 
 function isOverageAllowed(state: MeterState): boolean {
@@ -207,10 +218,46 @@ export function limitOf(state: MeterState, period: Period): bigint | null {
   return period === state.current && state.grants.some(isUnlimited) ? null : period.granted;
 }
 
+/** What money has paid of a period: what its closed spans have sold (`sold.ts`). */
+export function billedOf(state: MeterState, period: Period = state.current): bigint {
+  const last = state.spans.at(-1);
+  if (last === undefined || state.isLevel) return 0n;
+  const { accountId } = period;
+  if (period === state.current) {
+    if (last.accountId !== accountId) return 0n;
+    // Most periods have one span, which runs.
+    if (last.end === null && state.spans.at(-2)?.accountId !== accountId) return 0n;
+  }
+  const its = spansIn(state, accountId);
+  const sold = soldIn(its.map((span) => stretchOf(state, span)));
+  return sold.reduce((sum, units, index) => (its[index]?.end === null ? sum : sum + units), 0n);
+}
+
+/** The spans of one period. They follow each other, and those of the current one come last. */
+export function spansIn({ spans }: MeterState, accountId: string): readonly Span[] {
+  let until = spans.length;
+  while (until > 0 && spans[until - 1]?.accountId !== accountId) until -= 1;
+  let from = until;
+  while (from > 0 && spans[from - 1]?.accountId === accountId) from -= 1;
+  return from === until ? NO_SPANS : spans.slice(from, until);
+}
+
+const NO_SPANS: readonly never[] = [];
+
+/** A span with where it has come to by now, where it runs. */
+export function stretchOf(
+  state: MeterState,
+  { opening, closing, limit }: Pick<Span, 'opening' | 'closing' | 'limit'>,
+): { readonly opening: Mark; readonly closing: Mark; readonly limit: bigint | null } {
+  if (closing !== null) return { opening, closing, limit };
+  return { opening, closing: state.current, limit: limitOf(state, state.current) };
+}
+
 export function snapshotOf(state: MeterState, period: Period = state.current): Snapshot {
   return {
     limit: limitOf(state, period),
     consumed: period.consumed,
+    billed: billedOf(state, period),
     reserved: period.reserved,
     pooled: period.rate !== null,
     overageAllowed: isOverageAllowed(state),
@@ -274,7 +321,7 @@ function isSuspended(grant: Grant | undefined): boolean {
 
 function isAllSuspended({ grants }: MeterState): boolean {
   return (
-    isSuspended(grants.at(-1)) && grants.every((grant) => !grant.started || isSuspended(grant))
+    isSuspended(grants.at(-1)) && grants.every((grant) => !entitles(grant) || isSuspended(grant))
   );
 }
 
@@ -287,8 +334,8 @@ export function shortage(
   let why: Suspension | null = null;
   let isCovered = (balance(snapshot) ?? units) >= units;
   for (const grant of state.grants) {
-    const { started, suspended, amount } = grant;
-    if (!started || suspended === null) continue;
+    const { suspended, amount } = grant;
+    if (suspended === null || !entitles(grant)) continue;
     why = why === 'blocked' ? why : suspended;
     isCovered ||= amount === null || allowsOverage(grant);
   }
@@ -296,14 +343,14 @@ export function shortage(
   return why === 'blocked' ? 'blocked' : 'subscription_paused';
 }
 
-/** The started grants with what is left of each now; the parts add up to max(0, balance). */
+/** What entitles, with what is left of each now; the parts add up to max(0, balance). */
 export function breakdown(
   state: MeterState,
 ): readonly { readonly grant: Grant; readonly remaining: bigint | null }[] {
   const { current, allocated, reservations } = state;
-  const due = current.consumed - allocated + unpaid(reservations, current);
+  const due = current.consumed - billedOf(state) - allocated + unpaid(reservations, current);
   return burn(state.grants, due)
-    .grants.filter((grant) => grant.started)
+    .grants.filter(entitles)
     .map((grant) => ({
       grant,
       // Of a suspended unlimited one there is nothing to use.

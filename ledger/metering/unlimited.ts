@@ -1,5 +1,5 @@
 import { isUnlimited } from './grants.ts';
-import { limitOf } from './meter.ts';
+import { billedOf, limitOf } from './meter.ts';
 import type { MeterDraft } from './meter-draft.ts';
 
 // Only the current period is without a limit. Of a member of a pool, what an unlimited grant has paid
@@ -11,7 +11,7 @@ export function leaveUnlimited(draft: MeterDraft, at: number): void {
   const { state, pool } = draft;
   if (pool === null || limitOf(state, state.current) !== null) return;
   const { accountId, granted, consumed, reserved } = state.current;
-  const units = consumed + reserved - granted;
+  const units = consumed + reserved - granted - billedOf(state);
   if (units > 0n) draft.credit(draft.context.ids.derive('unlimited', accountId), units, at);
 }
 
@@ -30,7 +30,7 @@ export function coverLate(
   const { granted, consumed, reserved, end } = period;
   if (end === null || end > state.current.start) return;
   if (!state.grants.some((grant) => isUnlimited(grant) && grant.effectiveAt < end)) return;
-  const beyond = consumed + reserved - granted;
+  const beyond = consumed + reserved - granted - billedOf(state, period);
   const units = beyond < change ? beyond : change;
   if (units <= 0n) return;
   draft.credit(context.ids.derive('unlimited', id), units, context.now, period);

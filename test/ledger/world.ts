@@ -80,6 +80,7 @@ export function grantOf({ id, now }: Made, { every, rollover, ...rest }: GrantFi
     amount: 10n,
     used: 0n,
     spent: 0n,
+    cap: null,
     effectiveAt: now,
     expiresAt: null,
     priority: 100,
@@ -172,7 +173,7 @@ export class World {
     };
     const key = { customerId: this.customer.id, meterId: this.meter.id, start: 0 };
     const first = emptyPeriod(periodAccountId(this.ids, key), 0, null);
-    this.state = emptyMeterState(this.meter.id, 'entitlement', first);
+    this.state = emptyMeterState(this.meter, 'entitlement', first);
   }
 
   get context(): MeterContext {

@@ -32,6 +32,7 @@ const grantOf = (seed: number): Grant => ({
   amount: units(seed),
   used: units(seed),
   spent: 0n,
+  cap: null,
   effectiveAt: NOW + seed,
   expiresAt: null,
   priority: 100,
@@ -102,7 +103,7 @@ function actorOf(
   const states = METERS.slice(0, meters).map((meter) => ({
     meter,
     state: {
-      ...emptyMeterState(meter.id, ids.next(), periodOf(seed)),
+      ...emptyMeterState(meter, ids.next(), periodOf(seed)),
       grants: many(grants, grantOf),
       others: many(periods, periodOf),
       reservations: many(reservations, reservationOf),

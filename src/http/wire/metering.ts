@@ -39,14 +39,16 @@ export const CheckBody = Body(
   { feature_key: 'api-calls', external_customer_id: 'user-1', value: 1 },
 );
 
-export const CheckItem = Body(QUESTION);
+/** A body of /check that records nothing. */
+export const Question = Body(QUESTION);
 
 const CHECKS = Body(
-  { checks: Type.Array(CheckItem, { maxItems: CHECK_BATCH_MAX }) },
+  { checks: Type.Array(CheckBody, { maxItems: CHECK_BATCH_MAX }) },
   {
     checks: [
       { feature_key: 'api-calls', external_customer_id: 'user-1' },
       { feature_key: 'seats', external_customer_id: 'user-1' },
+      { feature_key: 'api-calls', external_customer_id: 'user-2', value: 2, consume: true },
     ],
   },
 );
@@ -166,6 +168,19 @@ export const CheckReason = oneOf([
   'spend_cap',
 ]);
 
+/** balance.md 1. */
+export const Billed = Type.Optional(
+  Type.Number({
+    description:
+      'What money has paid of `consumed`: usage that was sold and billed within the period, as by a change of plan. It is in `balance`: ' +
+      '`limit` + `billed` - `consumed` - `reserved`. Absent for nothing.',
+  }),
+);
+
+/** Where there is something. */
+export const billedOf = ({ billed }: Snapshot, scale: number) =>
+  billed > 0n && { billed: quantityNumber(billed, scale) };
+
 export const CheckResult = Type.Object({
   allowed: Type.Boolean(),
   balance: OutQuantity,
@@ -177,6 +192,7 @@ export const CheckResult = Type.Object({
   requested: Type.Number(),
   unlimited: Type.Boolean(),
   overage_allowed: Type.Boolean(),
+  billed: Billed,
   reserved: Type.Number(),
   paid_by: PaidBy,
   period_start: Nullable(Timestamp),
@@ -215,6 +231,7 @@ export const TrackResult = Type.Object({
   remaining: OutQuantity,
   overage: Type.Number(),
   duplicate: Type.Boolean(),
+  billed: Billed,
 });
 
 export const TrackBatchResult = resultsOf(TrackResult);
@@ -274,13 +291,14 @@ export function fromUsage(
     remaining,
     overage: quantityNumber(overageOf(snapshot), scale),
     duplicate: about.duplicate,
+    ...billedOf(snapshot, scale),
   };
 }
 
-/** How far consumption is over the limit. */
+/** How far consumption is over the limit and what money has paid. */
 export function overageOf(snapshot: Snapshot): bigint {
-  if (snapshot.limit === null || snapshot.consumed <= snapshot.limit) return 0n;
-  return snapshot.consumed - snapshot.limit;
+  const { limit, billed, consumed } = snapshot;
+  return limit === null || consumed <= limit + billed ? 0n : consumed - limit - billed;
 }
 
 export function fromCheck(
@@ -300,6 +318,7 @@ export function fromCheck(
     requested: quantityNumber(units, scale),
     unlimited: limit === null,
     overage_allowed: snapshot.overageAllowed,
+    ...billedOf(snapshot, scale),
     reserved: quantityNumber(snapshot.reserved, scale),
     period_start: iso(snapshot.periodStart),
     period_end: periodEnd,

@@ -11,6 +11,7 @@ const shown = (paid: Pick<PaidBy, 'own' | 'credits'> | null) => {
     limit: 0n,
     consumed: 0n,
     reserved: 0n,
+    billed: 0n,
     pooled: false,
     overageAllowed: false,
     periodStart: null,

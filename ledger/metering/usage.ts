@@ -56,8 +56,8 @@ export type Seen = (accountId: string, member: bigint) => boolean | undefined;
 
 /** What must be loaded before this usage can be decided. */
 export type Missing =
-  /** Of another meter: of the pool that pays. */
-  | { readonly kind: 'history'; readonly meterId?: string }
+  /** Of this meter, or of the pool that pays. */
+  | { readonly kind: 'history'; readonly meterId: string }
   | { readonly kind: 'member'; readonly accountId: string; readonly member: bigint };
 
 /** What must be loaded before `decideUsage` may be called, or null. */
@@ -68,11 +68,12 @@ export function missing(
   seen: Seen,
 ): Missing | null {
   const { eventAt, member } = usage;
-  // Where the clock stepped back, now may be in the past.
+  // Where the clock stepped back, now may be in the past of the pool.
   if (eventAt === null && member === null && context.now >= state.current.start) return null;
   const now = advanced(context, state);
-  const at = eventAt ?? context.now;
-  if (at < now.current.start && !now.historyLoaded) return { kind: 'history' };
+  const at = timeOf(context, now, eventAt);
+  if (at < now.current.start && !now.historyLoaded)
+    return { kind: 'history', meterId: now.meterId };
   const paying = context.credits?.payer?.now();
   if (paying !== undefined && at < paying.current.start && !paying.historyLoaded) {
     return { kind: 'history', meterId: paying.meterId };
@@ -80,6 +81,14 @@ export function missing(
   if (member === null) return null;
   const { accountId } = periodFor(context, now, at);
   return seen(accountId, member) === undefined ? { kind: 'member', accountId, member } : null;
+}
+
+/**
+ * When usage was: as it says, or now. Where the clock of a node is behind, now is not before the
+ * current period, which admits it.
+ */
+function timeOf({ now }: MeterContext, { current }: MeterState, eventAt: number | null): number {
+  return eventAt ?? Math.max(now, current.start);
 }
 
 /** Records usage, or refuses it. Pure: the same state, usage and clock give the same decision. */
@@ -91,7 +100,7 @@ export function decideUsage(
 ): { readonly outcome: UsageOutcome; readonly effects: MeterEffects | null } {
   const draft = new MeterDraft(context, state);
   if (context.now >= state.nextDue || context.credits !== null) advance(draft);
-  const eventAt = usage.eventAt ?? context.now;
+  const eventAt = timeOf(context, draft.state, usage.eventAt);
   const period = periodFor(context, draft.state, eventAt);
   const isNew = usage.member !== null && seen(period.accountId, usage.member) === false;
   const { id, value } = usage;
@@ -119,7 +128,7 @@ export function decideUsage(
     draft.countMember(period.accountId, usage.member);
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
-  if (isCurrent && consumed < draft.state.allocated) settleCorrection(draft, id);
+  if (isCurrent && change < 0n) settleCorrection(draft, id);
   const snapshot = snapshotOf(draft.state, draft.period(period.accountId));
   const rest = balance(snapshot);
   const answer: UsageAnswer = {
@@ -234,14 +243,14 @@ function transferOf(
   const moved = change === 'refused' ? 0n : change;
   const record: UsageRecord = {
     value: answer.value,
-    events: null,
+    events: answer.value < 0n ? -1n : null,
     eventAt: answer.eventAt,
     fingerprint: usage.fingerprint,
     reason: answer.reason,
     consumedAfter: answer.snapshot.consumed,
     limitAfter: answer.snapshot.limit,
     metadata: usage.metadata,
-    guarded: isGuarded(usage) && answer.reason === 'ok' && moved > 0n && !isDrawn(answer),
+    guarded: isGuarded(usage) && isWithinGrants(answer) && moved > 0n,
     sold,
     answer: usage.exactReplay || isHeldBeside(answer, usage) ? restOf(answer) : null,
   };
@@ -263,23 +272,25 @@ function isGuarded({ admission }: Usage): boolean {
   return admission !== 'record';
 }
 
-/** Whether a pool paid: then its transfer is guarded. */
-function isDrawn({ snapshot, paidBy: paid }: UsageAnswer): boolean {
-  return snapshot.pooled || (paid !== null && paid.credits > 0n);
+/** Not where a pool paid: then its transfer is guarded. Nor beside what money has paid of the period. */
+function isWithinGrants({ reason, snapshot, paidBy: paid }: UsageAnswer): boolean {
+  if (reason !== 'ok' || snapshot.pooled || snapshot.billed > 0n) return false;
+  return paid === null || paid.credits === 0n;
 }
 
-/** A retry must get the same balance, whatever has become of what was reserved. */
+/** A retry must get the same balance, whatever has become of what was reserved and billed. */
 function isHeldBeside({ snapshot }: UsageAnswer, { fingerprint }: Usage): boolean {
-  return fingerprint !== null && snapshot.reserved > 0n;
+  return fingerprint !== null && (snapshot.reserved > 0n || snapshot.billed > 0n);
 }
 
 function restOf({ snapshot, paidBy: paid, externalId }: UsageAnswer): AnswerRest {
-  const { periodStart, periodEnd, overageAllowed, reserved, pooled } = snapshot;
+  const { periodStart, periodEnd, overageAllowed, billed, reserved, pooled } = snapshot;
   const held = reserved > 0n && { reserved: String(reserved) };
+  const sold = billed > 0n && { billed: String(billed) };
   const payers = paid !== null && {
     paidBy: { own: String(paid.own), credits: String(paid.credits), pool: poolOf(paid), pooled },
   };
-  return { periodStart, periodEnd, overageAllowed, externalId, ...held, ...payers };
+  return { periodStart, periodEnd, overageAllowed, externalId, ...held, ...sold, ...payers };
 }
 
 function poolOf({ pool: { slug, scale } }: PaidBy): PaidBy['pool'] {

@@ -52,7 +52,8 @@ describe("a grant's event", () => {
       subscriptionId: 'plan',
     });
     const later = new World();
-    later.grant({ source: 'subscription', effectiveAt: T0 + HOUR, subscriptionId: 'plan' });
+    const plan = { subscriptionId: 'plan', productId: 'product' };
+    later.grant({ source: 'subscription', effectiveAt: T0 + HOUR, ...plan });
     later.tickAt(T0 + HOUR);
     expect(later.events.at(-1)?.data).toMatchObject({ source: 'subscription_start' });
   });
@@ -226,6 +227,18 @@ describe('where the clock stepped back before the period', () => {
     return world;
   };
 
+  test('what is consumed counts in the period whose balance admits it', () => {
+    const world = subscribed({ resetInterval: 'day' });
+    world.use(9n);
+    world.tickAt(T0 + DAY);
+    world.now = T0 + DAY - 1;
+    world.use(3n, { admission: 'consume' });
+    expect(world.transfers.at(-1)).toMatchObject({
+      amount: 3n,
+      usage: { eventAt: T0 + DAY, consumedAfter: 3n, limitAfter: 10n, guarded: true },
+    });
+  });
+
   test('a plan ends', () => {
     const world = stepped();
     expect(world.withdrawPlan('expired')).toBe('done');
@@ -235,7 +248,7 @@ describe('where the clock stepped back before the period', () => {
   test('a plan changes to one that gives nothing of it', () => {
     const world = stepped();
     expect(world.replacePlan()).toBe('done');
-    expect(world.state.grants).toEqual([]);
+    expect(world.parts).toEqual([]);
   });
 
   test('an allowance is taken back', () => {

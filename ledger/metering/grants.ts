@@ -28,10 +28,12 @@ export type Grant = {
   /** What was used of it as of the last checkpoint (in this period, if it recurs). */
   readonly used: bigint;
   /**
-   * For a plan's grant: usage of earlier plans in this period beyond what this one gives. It counts
-   * against the next plan.
+   * For a plan's grant: usage of this period beyond what the plan of now gives, which counts against
+   * the next plan. Below 0: so much of `used` is of before it was as large (`grown.ts`).
    */
   readonly spent: bigint;
+  /** Of what rolled over of a plan: how much of it the plan of now lets be used. null: all. */
+  readonly cap: bigint | null;
   readonly effectiveAt: number;
   readonly expiresAt: number | null;
   /** Lower burns first. */
@@ -52,6 +54,7 @@ export type Grant = {
   readonly suspended: Suspension | null;
   /** A boolean feature: unlimited, and no number is shown. */
   readonly boolean: boolean;
+  /** What gives it. null: nobody's product, or of a subscription whose product lacks the feature. */
   readonly productId: string | null;
   readonly subscriptionId: string | null;
   readonly reason: string | null;
@@ -76,6 +79,38 @@ export function burnOrder(a: Burning, b: Burning): number {
   );
 }
 
+/** The same grants, in burn order, with one that is new or changed. One that has ended leaves. */
+export function withGrant(grants: readonly Grant[], grant: Grant): readonly Grant[] {
+  const others = grants.slice();
+  const before = others.findIndex(({ id }) => id === grant.id);
+  if (before !== -1) others.splice(before, 1);
+  if (grant.ended !== null) return others;
+  let [from, to] = [0, others.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const other = others[middle];
+    if (other !== undefined && burnOrder(other, grant) < 0) from = middle + 1;
+    else to = middle;
+  }
+  others.splice(from, 0, grant);
+  return others;
+}
+
+/** What the order of live grants depends on. */
+export type Placed = Burning & Pick<Grant, 'started' | 'effectiveAt'>;
+
+export function placed(grant: Grant): Placed {
+  const { id, source, priority, expiresAt, createdAt, suspended, started, effectiveAt } = grant;
+  return { id, source, priority, expiresAt, createdAt, suspended, started, effectiveAt };
+}
+
+/** The started grants in burn order, then those of the future. 0 for the same grant alone. */
+export function liveOrder(a: Placed, b: Placed): number {
+  if (a.id === b.id) return 0;
+  if (a.started !== b.started) return a.started ? -1 : 1;
+  return (a.started ? 0 : a.effectiveAt - b.effectiveAt) || burnOrder(a, b);
+}
+
 /**
  * The allowance that sets the periods of the meter: of those that have started, the one with the
  * lowest priority, then the oldest. It is not the first to burn: a suspension or a planned end
@@ -94,39 +129,54 @@ function leads(a: Grant, b: Grant): boolean {
   return (a.priority - b.priority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)) < 0;
 }
 
+/**
+ * Whether it is what a plan without the feature leaves of an allowance: it gives nothing, and keeps
+ * what was used in its period and when that ends.
+ */
+export function isLapsed({ source, productId }: Grant): boolean {
+  return productId === null && source === 'subscription';
+}
+
+/** Whether it has started, and something may be used by it or beyond it. */
+export function entitles(grant: Grant): boolean {
+  return grant.started && !isLapsed(grant) && grant.cap !== 0n;
+}
+
+/** Whether nothing of it can come back but by a correction. */
+export function isUsedUp({ amount, used }: Grant): boolean {
+  return amount === used;
+}
+
 /** Whether it covers whatever is used. A suspended one covers nothing more. */
 export function isUnlimited(grant: Grant): boolean {
   return grant.started && grant.amount === null && grant.suspended === null;
 }
 
 /** What is left of a grant as of its checkpoint; null is unlimited. */
-export function left(grant: Grant): bigint | null {
-  return grant.amount === null ? null : grant.amount - grant.used;
+export function left({ amount, used, cap }: Grant): bigint | null {
+  if (amount === null) return null;
+  const size = cap === null || cap > amount ? amount : cap;
+  return size > used ? size - used : 0n;
 }
 
-/**
- * Divides `units` among the started grants, in burn order. Negative units are corrections of usage
- * that an earlier checkpoint has settled: they go back to the last grants that burned, except for
- * what these pay for of reservations (`kept`, by grant). Returns the grants with their new `used`,
- * and the units that no grant took: overage if positive.
- */
-export function burn(
-  grants: readonly Grant[],
-  units: bigint,
-  kept: ReadonlyMap<string, bigint> = NOTHING,
-): { grants: readonly Grant[]; rest: bigint } {
+type Burned = {
+  readonly grants: readonly Grant[];
+  /** What no grant took: overage if positive. */
+  readonly rest: bigint;
+};
+
+/** Divides `units` among the started grants, in burn order. */
+export function burn(grants: readonly Grant[], units: bigint): Burned {
   if (units === 0n) return { grants, rest: 0n };
   const dealt = [...grants];
   let rest = units;
-  for (let step = 0; step < dealt.length && rest !== 0n; step += 1) {
-    const index = units > 0n ? step : dealt.length - 1 - step;
-    const grant = dealt[index];
-    if (grant === undefined || !grant.started) continue;
+  for (const [index, grant] of grants.entries()) {
+    if (rest === 0n) break;
     const isHeld = grant.suspended !== null && grant.amount === null;
-    const room = units > 0n ? (isHeld ? 0n : left(grant)) : -free(grant, kept);
-    const taken = room === null ? rest : nearerToZero(room, rest);
+    if (!grant.started || isHeld) continue;
+    const room = left(grant);
+    const taken = room === null || room > rest ? rest : room;
     const used = grant.used + taken;
-    assert(used >= 0n, 'a grant gives back at most what was used of it');
     assert(grant.amount === null || used <= grant.amount, 'a grant gives at most its amount');
     dealt[index] = { ...grant, used };
     rest -= taken;
@@ -134,15 +184,48 @@ export function burn(
   return { grants: dealt, rest };
 }
 
-/** What a correction may give back to it. */
-function free({ id, used }: Grant, kept: ReadonlyMap<string, bigint>): bigint {
-  const rest = used - (kept.get(id) ?? 0n);
-  return rest > 0n ? rest : 0n;
+/**
+ * Gives `units` back to the last grants that burned: a correction of usage that an earlier checkpoint
+ * has settled. What they pay for of reservations stays (`kept`, by grant). `lapsed`: what came back and
+ * may not be used any more.
+ */
+export function unburn(
+  grants: readonly Grant[],
+  units: bigint,
+  kept: ReadonlyMap<string, bigint>,
+): Burned & { readonly lapsed: bigint } {
+  const dealt = [...grants];
+  let [rest, lapsed] = [units, 0n];
+  for (const [index, grant] of [...grants.entries()].toReversed()) {
+    if (rest === 0n) break;
+    const { id, used } = grant;
+    const free = used + beyondOf(grant) - (kept.get(id) ?? 0n);
+    if (!grant.started || free <= 0n) continue;
+    const taken = free < rest ? free : rest;
+    const back = givenBack(grant, taken);
+    dealt[index] = back.grant;
+    lapsed += back.lapsed;
+    rest -= taken;
+  }
+  return { grants: dealt, rest, lapsed };
 }
 
-const NOTHING: ReadonlyMap<string, bigint> = new Map();
+/** What of it a correction may give back before what it has used. */
+function beyondOf({ amount, spent }: Grant): bigint {
+  return amount === null || spent < 0n ? 0n : spent;
+}
 
-/** Both of one sign. */
-function nearerToZero(a: bigint, b: bigint): bigint {
-  return (a < b ? a : b) < 0n ? (a > b ? a : b) : a < b ? a : b;
+/** Units of it that were used come back. What was used beyond what it gives now comes back first. */
+export function givenBack(
+  grant: Grant,
+  units: bigint,
+): { readonly grant: Grant; readonly lapsed: bigint } {
+  const beyond = beyondOf(grant);
+  const ofSpent = beyond < units ? beyond : units;
+  const used = grant.used - (units - ofSpent);
+  assert(used >= 0n, 'a grant gives back at most what was used of it');
+  const spent = grant.spent - ofSpent;
+  const after = { ...grant, used, spent: spent < -used ? -used : spent };
+  const rest = left(grant);
+  return { grant: after, lapsed: rest === null ? 0n : units - ((left(after) ?? 0n) - rest) };
 }

@@ -12,10 +12,12 @@ import { assert } from '../kernel/assert.ts';
 import type { Cycle, Interval } from '../kernel/calendar.ts';
 import type { MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
-import { type Grant, type Rollover, type Suspension, isUnlimited } from './grants.ts';
+import { type Grant, type Rollover, type Suspension, isLapsed, isUnlimited } from './grants.ts';
 import { type MeterState, snapshotOf } from './meter.ts';
 import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
+import { coverDebt } from './grown.ts';
 import { movedTo } from './reservation-parts.ts';
+import { capRollover } from './rollover.ts';
 import { runningSpan } from './spans.ts';
 import type { UsagePrice } from './usage-price.ts';
 
@@ -70,6 +72,7 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
     amount: terms.boolean ? null : limit,
     used: 0n,
     spent: 0n,
+    cap: null,
     effectiveAt: createdAt,
     expiresAt: null,
     priority: terms.priority,
@@ -115,7 +118,8 @@ export function startPlan(
 
 /**
  * Replaces the allowances by those of another plan, one for one. Usage of the old one in its period
- * counts against the new one, so changing back and forth gains nothing. Rollover stays.
+ * counts against the new one, also where a plan between them lacks the feature or has no limit. So
+ * changing back and forth gains nothing. What rolled over stays, as far as the new one lets it.
  */
 export function replacePlan(
   context: MeterContext,
@@ -125,7 +129,8 @@ export function replacePlan(
 ): Done<GrantRefusal> {
   const draft = advancedDraft(context, state);
   const now = since(draft, context.now);
-  const { limit } = snapshotOf(draft.state);
+  const before = draft.state;
+  const { limit } = snapshotOf(before);
   const isNew = (id: string): boolean => grants.some((grant) => grant.id === id);
   for (const grant of grants) {
     assert(grant.subscriptionId === subscriptionId, 'a plan replaces its own allowances');
@@ -137,11 +142,47 @@ export function replacePlan(
     else startGrant(draft, grant, now, 'plan_change');
   }
   for (const { id } of allowancesOf(draft.state, subscriptionId)) {
-    if (!isNew(id)) endGrant(draft, live(draft, id), now, 'voided');
+    if (!isNew(id)) lapse(draft, live(draft, id));
   }
+  capRollover(draft, subscriptionId, rolloverMax(allowancesOf(draft.state, subscriptionId)));
+  if (draft.state !== before) coverDebt(draft);
   followBiller(draft, now, limit, from);
   repriceSince(draft, subscriptionId, from);
   return done(draft, state);
+}
+
+/**
+ * The plan of now lacks the feature. The period goes on, and what was used in it counts against the
+ * plan that has the feature again.
+ */
+function lapse(draft: MeterDraft, old: Grant): void {
+  if (isLapsed(old)) return;
+  const { recurs } = old;
+  replaceGrant(draft, old, {
+    ...old,
+    id: draft.context.ids.derive('lapsed', old.id),
+    amount: 0n,
+    boolean: false,
+    used: 0n,
+    spent: 0n,
+    overageAllowed: false,
+    price: null,
+    charges: false,
+    recurs: recurs === null ? null : { ...recurs, rollover: null },
+    renewsAt: null,
+    started: false,
+    productId: null,
+  });
+}
+
+/** How much that rolled over they let be used. */
+function rolloverMax(allowances: readonly Grant[]): bigint {
+  let most = 0n;
+  for (const { recurs } of allowances) {
+    const max = recurs?.rollover?.max ?? 0n;
+    if (max > most) most = max;
+  }
+  return most;
 }
 
 /** `since`: when the change counts from. Its answer may come later, when it is paid. */
@@ -155,7 +196,7 @@ export function refreshPlan(
   grants: readonly Grant[],
 ): Done<GrantRefusal> {
   const draft = advancedDraft(context, state);
-  const given = allowancesOf(draft.state, what.subscriptionId);
+  const given = allowancesOf(draft.state, what.subscriptionId).filter((one) => !isLapsed(one));
   const isSame =
     given.length === grants.length &&
     grants.every((grant) => given.some((other) => hasTermsOf(other, grant)));
@@ -298,5 +339,5 @@ function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
   // It is no longer unlimited, so it leaves behind what was used of it, as when it ends.
   draft.credit(context.ids.next(), grant.used, context.now);
   movedTo(draft, grant, grant);
-  draft.putGrant({ ...grant, used: 0n, suspended: why });
+  draft.putGrant({ ...grant, used: 0n, spent: grant.spent + grant.used, suspended: why });
 }

@@ -1,4 +1,4 @@
-import type { Grant } from './grants.ts';
+import { type Grant, givenBack } from './grants.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { isPaidBy, paidFor, type Part, type Reservation } from './reservation.ts';
 import { rollOverLate } from './rollover.ts';
@@ -46,43 +46,37 @@ function giveBack(
     if (grant === undefined || part.renewsAt === null) return;
     return rollOverLate(draft, grant, { since: part.renewsAt, rest: amount, key, at });
   }
-  // What earlier plans had used beyond this one counts against it first.
-  const lapsed = isInSpent(part, grant) ? lesser(amount, grant.spent) : 0n;
+  const isSpent = part.spent && grant.amount === null;
+  const { grant: after, lapsed } = isSpent
+    ? { grant: { ...grant, spent: grant.spent - amount }, lapsed: amount }
+    : givenBack(grant, amount);
+  draft.putGrant(after);
   const back = amount - lapsed;
-  draft.putGrant({ ...grant, spent: grant.spent - lapsed, used: grant.used - back });
   credit('lapsed', -lapsed, accountId);
   if (accountId === draft.state.current.accountId) return;
   credit('given back out', -back, accountId);
   credit('given back in', back);
 }
 
-/** Whether units of it may be in the grant's `spent`. */
-function isInSpent({ spent }: Part, { amount }: Grant): boolean {
-  return amount !== null || spent;
-}
-
 /**
- * Another grant, or the same one, has taken over what a grant had used. What an unlimited one has
- * used it has left in the limit.
+ * Another grant, or the same one, has taken over what a grant had used: one without a limit in its
+ * `spent`.
  */
 export function movedTo(
   draft: MeterDraft,
   from: Grant,
   to: Pick<Grant, 'id' | 'amount' | 'renewsAt'>,
 ): void {
-  changeParts(draft, from, (part) => [
-    isInSpent(part, from)
-      ? { ...part, grantId: to.id, renewsAt: to.renewsAt, spent: to.amount === null }
-      : { ...part, ...NOBODY },
-  ]);
+  const moved = { grantId: to.id, renewsAt: to.renewsAt, spent: to.amount === null };
+  changeParts(draft, from, (part) => [{ ...part, ...moved }]);
 }
 
-/** The allowance is given anew: what earlier plans had used beyond it does not roll over. */
+/** The allowance is given anew: what was used beyond it, or without a limit, does not roll over. */
 export function strikeSpent(draft: MeterDraft, allowance: Grant): void {
-  let rest = allowance.spent;
-  if (rest === 0n) return;
+  let rest = allowance.spent + (allowance.amount === null ? allowance.used : 0n);
+  if (rest <= 0n) return;
   changeParts(draft, allowance, (part) => {
-    const struck = isInSpent(part, allowance) ? lesser(part.amount, rest) : 0n;
+    const struck = lesser(part.amount, rest);
     rest -= struck;
     if (struck === 0n) return [part];
     const kept = { ...part, amount: part.amount - struck };

@@ -127,7 +127,7 @@ export function paidBetween(
   return paid;
 }
 
-/** What each grant has in its `used` of open reservations. */
+/** What each grant has used, or in its `spent`, for open reservations; of an unlimited one what it has used. */
 export function paidByGrant({
   grants,
   reservations,
@@ -144,11 +144,6 @@ export function paidByGrant({
       if (grant === undefined || part.spent || !isPaidBy(part, grant)) continue;
       paid.set(grant.id, (paid.get(grant.id) ?? 0n) + part.amount);
     }
-  }
-  for (const { id, amount, spent } of grants) {
-    const units = paid.get(id);
-    // It is in `spent` first.
-    if (units !== undefined && amount !== null) paid.set(id, units > spent ? units - spent : 0n);
   }
   return paid;
 }

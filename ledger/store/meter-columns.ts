@@ -80,7 +80,8 @@ export const GRANT_COLUMNS = {
   reset_interval: kept('text', ({ grant }) => grant.recurs?.cycle.interval ?? null),
   reset_count: kept('integer', ({ grant }) => grant.recurs?.cycle.count ?? null),
   cycle_zone: kept('text', ({ grant }) => grant.recurs?.cycle.zone ?? null),
-  rollover_max: kept('bigint', ({ grant }) => grant.recurs?.rollover?.max ?? null),
+  // Of what has rolled over it is what the plan of now lets be used of it.
+  rollover_max: replaced('bigint', ({ grant }) => grant.recurs?.rollover?.max ?? grant.cap),
   rollover_periods: kept(
     'integer',
     ({ grant }) => grant.recurs?.rollover?.expiresAfterPeriods ?? null,

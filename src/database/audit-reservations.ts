@@ -57,7 +57,7 @@ export const RESERVATION_CHECKS: Readonly<Record<string, string>> = {
   'a commit on a meter that counts is as many events as units': `
     SELECT t.id, m.aggregation, t.value, t.events FROM ${BOOKS} t
     JOIN accounts a ON a.slot = t.slot AND a.id = t.debit JOIN meters m ON m.id = a.meter_id
-    WHERE (t.events IS NOT NULL OR t.kind = 'post') AND NOT coalesce(t.answer ? 'drawnFor', false) AND
+    WHERE (t.events >= 0 OR t.kind = 'post') AND NOT coalesce(t.answer ? 'drawnFor', false) AND
       t.events * 10 ^ m.scale IS DISTINCT FROM CASE WHEN m.aggregation = 'count' THEN t.value END`,
 
   'grants pay for no more of a reservation than it holds': `
@@ -66,14 +66,15 @@ export const RESERVATION_CHECKS: Readonly<Record<string, string>> = {
       FROM jsonb_array_elements(v.parts) p
     ) p WHERE p.amount > v.amount OR p.least <= 0 OR v.status <> 'open' AND v.parts <> '[]'`,
 
-  // Of one that has renewed since, the part was used in a period that is over.
+  // Of one that has renewed since, the part was used in a period that is over. What a larger plan paid
+  // for is in what is spent.
   'a grant has used what it pays for': `
-    SELECT g.id AS grant, g.used, sum(p.amount) AS pays FROM ${PARTS} p JOIN grants g ON g.slot = p.slot AND g.id = p.grant_id
+    SELECT g.id AS grant, g.used, g.spent, sum(p.amount) AS pays FROM ${PARTS} p JOIN grants g ON g.slot = p.slot AND g.id = p.grant_id
     WHERE g.ended_at IS NULL
       AND (g.amount IS NULL OR p.renews_at IS NOT DISTINCT FROM round(extract(epoch FROM g.renews_at) * 1000))
-    GROUP BY g.slot, g.id, g.used HAVING sum(p.amount) > g.used
+    GROUP BY g.slot, g.id, g.used, g.spent HAVING sum(p.amount) > g.used + greatest(g.spent, 0)
     UNION ALL
-    SELECT p.grant_id, NULL, p.amount FROM ${PARTS} p LEFT JOIN grants g ON g.slot = p.slot AND g.id = p.grant_id
+    SELECT p.grant_id, NULL, NULL, p.amount FROM ${PARTS} p LEFT JOIN grants g ON g.slot = p.slot AND g.id = p.grant_id
     WHERE p.grant_id IS NOT NULL AND (g.customer_id, g.meter_id) IS DISTINCT FROM (p.customer_id, p.meter_id)`,
 
   'an open reservation has an alarm by when it expires': `

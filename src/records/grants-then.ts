@@ -42,6 +42,7 @@ export async function listGrantsThen(
   const of = (which: 'live' | 'over' | 'ended_since') => sql`
     (select g.*, least(ended_at, expires_at) as over_at from grants g
     where slot = ${slotOf(customerId)} and customer_id = ${customerId} and meter_id = ${meterId}
+      and (source <> 'subscription' or product_id is not null)
       and ${
         {
           live: sql`ended_at is null`,

@@ -20,6 +20,11 @@ export const withdraw =
   (slug: Slug): Step =>
   (world) =>
     expect(world.withdrawPlan(slug)).toBe('done');
+/** Without a limit: to a plan without the feature. */
+export const change =
+  (slug: Slug, limit?: number): Step =>
+  (world) =>
+    expect(world.replacePlan(slug, limit, { resetInterval: 'day' })).toBe('done');
 export const hold =
   (slug: Slug, amount: number, id = 'a', seconds = 20 * 86_400): Step =>
   (world) =>

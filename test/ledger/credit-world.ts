@@ -97,7 +97,7 @@ export class CreditWorld {
         stopped: new Set(),
         catchUp: () => Promise.resolve(),
       },
-      bounds: { meters: 100, grantsPerMeter: 1000, subscriptions: 10 },
+      bounds: { meters: 100, grantsPerMeter: 1000, grants: Infinity, subscriptions: 10 },
       wants: () => true,
       alertsOf: ({ slug }) => this.alerts.get(slug as Slug) ?? [],
       poolOf: (meter) =>
@@ -147,8 +147,9 @@ export class CreditWorld {
     return this.#decide(slug, (context, state) => startPlan(context, state, grants)).kind;
   }
 
-  replacePlan(slug: Slug, limit: number | null, fields: PlanFields = {}): string {
-    const grants = [this.#planned(slug, limit, fields)];
+  /** Without a limit: by a plan without the feature. */
+  replacePlan(slug: Slug, limit?: number | null, fields: PlanFields = {}): string {
+    const grants = limit === undefined ? [] : [this.#planned(slug, limit, fields)];
     const of = { subscriptionId: 'plan', since: this.now };
     return this.#decide(slug, (context, state) => replacePlan(context, state, of, grants)).kind;
   }
@@ -239,6 +240,16 @@ export class CreditWorld {
       outcome: null,
       effects: decideTick(context, state),
     }));
+  }
+
+  /** What comes before a decision on the meter. */
+  asleepBefore(slug: Slug) {
+    return this.#contexts.asleepBefore(this.actor, this.context(slug), this.state(slug));
+  }
+
+  /** What comes before its spend cap is set or asked. */
+  sleeperAmongSold() {
+    return this.#contexts.sleeperAmongSold(this.actor);
   }
 
   context(slug: Slug): MeterContext {

@@ -5,7 +5,17 @@ import { describe, expect, test } from 'bun:test';
 import type { Alert } from '../../ledger/metering/alert.ts';
 import { quantityOf } from '../../ledger/metering/spans.ts';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
-import { after, hold, plan, type Step, topUp, use, wait, withdraw } from './credit-steps.ts';
+import {
+  after,
+  change,
+  hold,
+  plan,
+  type Step,
+  topUp,
+  use,
+  wait,
+  withdraw,
+} from './credit-steps.ts';
 import { CreditWorld, type Numbers, type Slug } from './credit-world.ts';
 import { DAY, HOUR, T0 } from './world.ts';
 
@@ -36,6 +46,10 @@ describe('usage of a member of a credit pool', () => {
     ['seen at the end of a period',       [plan('credits', 20), use('chat', 3), wait(DAY)],                                     { chat: [0, 0, 0, 0],    credits: [20, 0, 0, 20] }],
     ['when the plan of the pool ends',    [plan('credits', 20), use('chat', 3), wait(HOUR), withdraw('credits')],               { chat: [0, 0, 0, 0],    credits: [0, 0, 0, 0] }],
     ['when its own plan ends',            [plan('credits', 20), plan('chat', 2), use('chat', 3), wait(HOUR), withdraw('chat'), use('chat', 1)], { chat: [0, 1, 0, 0], credits: [20, 4, 0, 16] }],
+    ['while its own plan has nothing',    [plan('credits', 20), plan('chat', 2), use('chat', 1), change('chat'), use('chat', 3)], { chat: [1, 4, 0, 0], credits: [20, 6, 0, 14] }],
+    ['after its own plan had nothing',    [plan('credits', 20), plan('chat', 2), use('chat', 1), change('chat'), use('chat', 3), change('chat', 2)], { chat: [2, 4, 0, 0], credits: [20, 4, 0, 16] }],
+    ['after the pool had nothing',        [plan('credits', 20), use('chat', 4), change('credits'), use('chat', 3), change('credits', 20)], { chat: [0, 7, 0, 0], credits: [20, 14, 0, 6] }],
+    ['after its own plan was larger',     [plan('credits', 20), plan('chat', 2), use('chat', 5), change('chat', 10), change('chat', 2)], { chat: [2, 5, 0, 0], credits: [20, 6, 0, 14] }],
     ['when its own plan begins',          [plan('credits', 20), use('chat', 3), wait(HOUR), plan('chat', 2), use('chat', 3)],   { chat: [2, 3, 0, 0],    credits: [20, 8, 0, 12] }],
     ['its own rest moves with the pool',  [plan('credits', 20), topUp('chat', 5), use('chat', 2), wait(DAY), use('chat', 4)],   { chat: [3, 4, 0, 0],    credits: [20, 2, 0, 18] }],
   ];

@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Grant, burn, burnOrder, left } from '../../ledger/metering/grants.ts';
+import {
+  type Grant,
+  burn,
+  burnOrder,
+  left,
+  unburn,
+  withGrant,
+} from '../../ledger/metering/grants.ts';
 import { holds, seeded } from './property.ts';
 
 const PLAIN: Grant = {
@@ -9,6 +16,7 @@ const PLAIN: Grant = {
   amount: 10n,
   used: 0n,
   spent: 0n,
+  cap: null,
   effectiveAt: 0,
   expiresAt: null,
   priority: 100,
@@ -26,6 +34,8 @@ const PLAIN: Grant = {
   reason: null,
   ended: null,
 };
+
+const NONE: ReadonlyMap<string, bigint> = new Map();
 
 // prettier-ignore
 const ORDER: [string, Partial<Grant>, Partial<Grant>][] = [
@@ -49,6 +59,34 @@ test.each(ORDER)('of two grants the first burns first: %s', (_what, first, later
   ];
   expect(Math.sign(burnOrder(a, b))).toBe(-1);
   expect(Math.sign(burnOrder(b, a))).toBe(1);
+});
+
+const someGrant = fc.record({
+  id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+  priority: fc.constantFrom(1, 2),
+  expiresAt: fc.constantFrom(null, 8, 9),
+  suspended: fc.constantFrom(null, 'paused' as const),
+  ended: fc.constantFrom(null, null, { at: 1, how: 'voided' as const }),
+});
+
+test(seeded('grants that come, change and end are in burn order, each once'), () => {
+  holds(
+    fc.property(fc.array(someGrant, { maxLength: 30 }), (changes) => {
+      let live: readonly Grant[] = [];
+      const expected = new Map<string, Grant>();
+      for (const change of changes) {
+        const grant = { ...PLAIN, ...change };
+        const before = [...live];
+        const after = withGrant(live, grant);
+        expect(live).toEqual(before);
+        live = after;
+        expected.delete(grant.id);
+        if (grant.ended === null) expected.set(grant.id, grant);
+        expect(live).toEqual([...expected.values()].toSorted(burnOrder));
+      }
+    }),
+    1000,
+  );
 });
 
 /** `used/amount`; a dash is unlimited, a star is not started. */
@@ -81,16 +119,28 @@ const BURNS: [string, bigint, string, bigint][] = [
   ['0/10* 0/10',        14n,    '0/10* 10/10',      4n],
   ['10/10 0/10',        0n,     '10/10 0/10',       0n],
   ['3/10 0/- 0/10',     99n,    '10/10 92/- 0/10',  0n],    // unlimited takes all the rest
-  ['10/10 4/10',        -6n,    '8/10 0/10',        0n],    // the last that burned gets back first
-  ['10/10 4/10',        -14n,   '0/10 0/10',        0n],
-  ['10/10 4/10',        -20n,   '0/10 0/10',        -6n],   // more than was used of them
-  ['5/10 0/10*',        -2n,    '3/10 0/10*',       0n],
 ];
 
 test.each(BURNS)('burning %s by %p units leaves %s, and %p over', (before, units, after, rest) => {
   const dealt = burn(grants(before), units);
   expect([shown(dealt.grants), dealt.rest]).toEqual([after, rest]);
 });
+
+// prettier-ignore
+const UNBURNS: [string, bigint, string, bigint][] = [
+  ['10/10 4/10',        6n,     '8/10 0/10',        0n],    // the last that burned gets back first
+  ['10/10 4/10',        14n,    '0/10 0/10',        0n],
+  ['10/10 4/10',        20n,    '0/10 0/10',        6n],    // more than was used of them
+  ['5/10 0/10*',        2n,     '3/10 0/10*',       0n],
+];
+
+test.each(UNBURNS)(
+  'giving back %s %p units leaves %s, and %p over',
+  (before, units, after, rest) => {
+    const dealt = unburn(grants(before), units, NONE);
+    expect([shown(dealt.grants), dealt.rest, dealt.lapsed]).toEqual([after, rest, 0n]);
+  },
+);
 
 const amount = fc.bigInt({ min: 0n, max: 1000n });
 const grantLists = fc.array(
@@ -111,7 +161,9 @@ test(
     holds(
       fc.property(grantLists, fc.bigInt({ min: -3000n, max: 3000n }), (specs, units) => {
         const before = listOf(specs);
-        const { grants: after, rest } = burn(before, units);
+        const dealt = units < 0n ? unburn(before, -units, NONE) : burn(before, units);
+        const after = dealt.grants;
+        const rest = units < 0n ? -dealt.rest : dealt.rest;
         expect(usedOf(after) - usedOf(before) + rest).toBe(units);
         expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
         for (const [index, grant] of after.entries()) {
@@ -149,7 +201,7 @@ test(seeded('what fresh grants burned comes back whole'), () => {
     fc.property(grantLists, amount, (specs, units) => {
       const before = listOf(specs.map((spec) => ({ ...spec, used: 0n })));
       const { grants: after, rest } = burn(before, units);
-      expect(burn(after, rest - units).grants).toEqual(before);
+      expect(unburn(after, units - rest, NONE).grants).toEqual(before);
     }),
     2000,
   );

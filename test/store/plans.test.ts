@@ -18,6 +18,7 @@ import {
   suspendPlan,
   withdrawPlan,
 } from '../../ledger/metering/plan-allowance.ts';
+import { decideReserve } from '../../ledger/metering/reservation-decisions.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { audit } from '../../src/database/audit.ts';
 import { billPlan, cutPlan } from '../../ledger/metering/plan-spans.ts';
@@ -61,7 +62,7 @@ class Written {
     };
     const key = { customerId: customer.id, meterId: meter.id };
     const first = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
-    this.state = emptyMeterState(meter.id, entitlementId(ids, key), first);
+    this.state = emptyMeterState(meter, entitlementId(ids, key), first);
   }
 
   static async open(): Promise<Written> {
@@ -165,9 +166,10 @@ const resell: Step = async (w) => replace({ price: await w.price() })(w);
 const billed: Step = (w) =>
   w.take((context, state) => {
     const closed = state.spans.filter(({ end }) => end !== null);
-    return billPlan(context, state, [
-      { billedAs: ids.next(), spanIds: closed.map(({ id }) => id) },
-    ]);
+    return billPlan(context, state, {
+      billedAs: ids.next(),
+      spanIds: closed.map(({ id }) => id),
+    });
   });
 const cut: Step = (w) => w.take((context, state) => cutPlan(context, state, w.plan, w.now));
 const replace =
@@ -176,6 +178,16 @@ const replace =
     w.take((context, state) =>
       replacePlan(context, state, { subscriptionId: w.plan, since: w.now }, [w.grant(terms)]),
     );
+const lack: Step = (w) =>
+  w.take((context, state) =>
+    replacePlan(context, state, { subscriptionId: w.plan, since: w.now }, []),
+  );
+const hold =
+  (amount: bigint): Step =>
+  (w) => {
+    const request = { id: ids.next(), amount, fingerprint: null, expiresInMs: 200 * DAY };
+    return w.take((context, state) => decideReserve(context, state, request));
+  };
 const withdraw =
   (how: 'expired' | 'voided'): Step =>
   (w) =>
@@ -234,6 +246,12 @@ const LIVES: [string, Step[]][] = [
   ['an end that was planned',              [start(), expire(START + 40 * DAY), expire(null), days(41)]],
   ['withdrawn',                            [start(), use(3n), withdraw('expired')]],
   ['another plan',                         [start(), use(3n), replace({ limit: 30n }), use(1n), replace({ resetInterval: 'year' }), use(1n)]],
+  ['a smaller one, once, with a hold',     [start({ resetInterval: 'never' }), use(3n), hold(6n), replace({ limit: 5n, resetInterval: 'never' })]],
+  ['one without it, and back',             [start({ rollover: ROLLS }), days(31), use(8n), hold(6n), lack, use(1n), days(5), replace({ rollover: ROLLS })]],
+  ['one without it, for months',           [start({ limit: null }), use(8n), hold(6n), lack, use(1n), days(70), suspend('paused'), restart]],
+  ['one without it, after it was sold',    [sell(), use(12n), lack, use(1n), billed, resell, use(1n), days(31), billed]],
+  ['a larger one, over what was too much', [start(), use(13n), replace({ limit: 20n }), use(1n), hold(2n), start({ limit: 1n }, ADD_ON)]],
+  ['less that rolled over, and all again', [start({ rollover: ROLLS }), days(31), use(2n), replace({ rollover: { ...ROLLS, max: 3n } }), use(2n), lack, days(5), replace({ rollover: ROLLS })]],
   ['sold beyond the limit',                [sell(), use(12n), days(31), use(14n), use(1n, 30)]],
   ['sold, billed, and late',               [sell(), use(12n), days(31), billed, use(1n, 30), days(70), use(1n), days(70)]],
   ['sold at another price',                [sell(), use(12n), days(5), resell, use(7n), use(1n, 3), days(31), billed, withdraw('expired')]],

@@ -49,6 +49,43 @@ test("a plan's allowance is announced at the start and at each plan change", asy
   });
 });
 
+test('a plan without the feature and back within a period gives nothing anew', async () => {
+  const plan = await club.plan({ limit: 100 });
+  const other = await club.plan();
+  const subscription = await club.signUp(plan);
+  const { id, customer_id: customerId } = subscription;
+  await club.track(subscription, plan, 90);
+  await club.advance('P10D');
+  await club.act(id, 'change', { price_id: other.priceId });
+  const row = async (): Promise<Json> => {
+    const { data } = await club.shop.read(`/customers/${customerId}/balances`);
+    return data.find(({ feature_key: feature }: Json) => feature === plan.feature);
+  };
+  const lacking = { limit: 90, balance: 0 };
+  expect(await club.check(subscription, plan)).toMatchObject({
+    ...lacking,
+    allowed: false,
+    reason: 'not_entitled',
+  });
+  expect(await row()).toMatchObject({ ...lacking, consumed: 90, breakdown: [] });
+  const { data: grants } = await club.shop.read(`/customers/${customerId}/grants`);
+  expect(grants.map(({ feature_key: feature }: Json) => feature)).toEqual([other.feature]);
+  await club.advance('P10D');
+  await club.act(id, 'change', { price_id: plan.priceId });
+  expect(await club.check(subscription, plan)).toMatchObject({ limit: 100, balance: 10 });
+  const more = { customer_id: customerId, feature_key: plan.feature, value: 90 };
+  const refused = await club.post('/track', { ...more, overage: 'reject' });
+  expect([refused.status, refused.json.error.type]).toEqual([402, 'insufficient_balance']);
+  expect((await granted(plan, customerId)).map(({ source, balance }) => [source, balance])).toEqual(
+    [
+      ['subscription_start', 100],
+      ['plan_change', 10],
+    ],
+  );
+  await club.advanceTo(subscription.current_period_end);
+  expect(await club.check(subscription, plan)).toMatchObject({ limit: 100, balance: 100 });
+});
+
 test('a balance names the subscription that its allowance is of', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);

@@ -25,13 +25,13 @@ async function meter(): Promise<string> {
   return made(await club.post('/meters', { slug: `m-${ids.next()}` })).slug;
 }
 
-/** The terms of the subscription's grants that have not ended: by feature. */
+/** The terms of the subscription's grants that have not ended: by feature. Not of what its plan lacks. */
 async function terms({ id }: Json): Promise<Record<string, unknown>> {
   const rows = await club.shop.server.sql<Json[]>`
     select m.slug, g.usage_price_id as price, (g.amount / 1000000)::int as limit, g.reset_interval as every,
       g.reset_count as count
     from grants g join meters m on m.id = g.meter_id
-    where g.subscription_id = ${id} and g.ended_at is null`;
+    where g.subscription_id = ${id} and g.ended_at is null and g.product_id is not null`;
   return Object.fromEntries(rows.map(({ slug, ...rest }) => [slug, { ...rest }]));
 }
 

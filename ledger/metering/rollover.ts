@@ -2,9 +2,9 @@ import { assert } from '../kernel/assert.ts';
 import { boundary, periodIndex } from '../kernel/calendar.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { type Grant, left } from './grants.ts';
+import { uncover } from './grown.ts';
 
-// What an allowance had left at the end of its period, as a grant of its own, up to the cap on the
-// total that is rolled over.
+// What an allowance had left at the end of its period, as a grant of its own, up to the cap.
 
 /** At the end of its period. */
 export function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
@@ -32,11 +32,12 @@ export function rollOverLate(
   { since, rest, key, at }: Late,
 ): void {
   const { ids } = draft.context;
-  // What was used of the rest since then leaves room.
+  // What was used of the rest since then is not left.
   draft.checkpoint();
   const rolled = roomFor(draft, allowance, { at: since, rest });
   if (rolled === null || rolled.expiresAt <= at) return;
-  const { amount, expiresAt } = rolled;
+  let { amount } = rolled;
+  const { expiresAt } = rolled;
   const known = draft.state.grants.find(
     (grant) =>
       isRolloverOf(grant, allowance) &&
@@ -48,9 +49,25 @@ export function rollOverLate(
     draft.putGrant(rolloverGrant(allowance, { ...rolled, at: since, id }));
   } else {
     assert(known.amount !== null, 'what rolls over is limited');
-    draft.putGrant({ ...known, amount: known.amount + amount });
+    const more = { ...known, amount: known.amount + amount };
+    draft.putGrant(more);
+    amount = (left(more) ?? 0n) - (left(known) ?? 0n);
   }
   draft.credit(ids.derive('rolled over', key), amount, at);
+}
+
+/** The plan of now lets `max` of what rolled over of a subscription be used: it may let more again. */
+export function capRollover(draft: MeterDraft, subscriptionId: string, max: bigint): void {
+  const { ids, now } = draft.context;
+  const isIts = (grant: Grant): boolean =>
+    grant.source === 'rollover' && grant.subscriptionId === subscriptionId;
+  for (const grant of draft.state.grants.filter(isIts)) {
+    const cap = grant.amount === null || max >= grant.amount ? null : max;
+    if (cap === grant.cap) continue;
+    const capped = { ...uncover(draft, grant, max), cap };
+    draft.putGrant(capped);
+    draft.credit(ids.next(), (left(capped) ?? 0n) - (left(grant) ?? 0n), now);
+  }
 }
 
 type Late = {
@@ -76,11 +93,14 @@ function roomFor(
   assert(recurs !== null, 'only an allowance rolls over');
   const { rollover, cycle } = recurs;
   if (rollover === null || suspended !== null) return null;
-  let held = 0n;
+  let [held, rolled] = [0n, 0n];
   for (const grant of draft.state.grants) {
-    if (isRolloverOf(grant, allowance)) held += left(grant) ?? 0n;
+    if (!isRolloverOf(grant, allowance)) continue;
+    held += left(grant) ?? 0n;
+    if (grant.effectiveAt === at) rolled += grant.amount ?? 0n;
   }
-  const room = rollover.max - held;
+  // The cap bounds what lives at once, and what one period has rolled over in all.
+  const room = rollover.max - (held > rolled ? held : rolled);
   const amount = rest < room ? rest : room;
   if (amount <= 0n) return null;
   const expiresAt = boundary(cycle, periodIndex(cycle, at) + rollover.expiresAfterPeriods);
@@ -98,6 +118,7 @@ function rolloverGrant(
     amount,
     used: 0n,
     spent: 0n,
+    cap: null,
     effectiveAt: at,
     expiresAt,
     createdAt: at,

@@ -45,8 +45,8 @@ describe('a reservation after the period in which it was made', () => {
     ['expired, it rolls over',                  { rollover: ROLLS },      [use(6n), hold('a', 4n), at(T0 + LONG * 1000)],                         [14n, 0n, 0n, 14n],  null],
     ['committed in part, the rest rolls over',  { rollover: ROLLS },      [use(6n), hold('a', 4n), at(FEB), commit('a', 1n)],                     [13n, 0n, 0n, 13n],  null],
     ['up to what the cap leaves',               { rollover: ROLLS },      [use(2n), hold('a', 4n), at(FEB), release('a')],                        [16n, 0n, 0n, 16n],  null],
-    ['what was used of it leaves room',         { rollover: ROLLS },      [hold('a', 4n), at(FEB), use(4n), release('a')],                        [20n, 4n, 0n, 16n],  null],
-    ['after a checkpoint, too',                 { rollover: ROLLS },      [hold('a', 4n), at(FEB), use(4n), topUp(1n), release('a')],             [21n, 4n, 0n, 17n],  null],
+    ['what was used of it leaves no room',      { rollover: ROLLS },      [hold('a', 4n), at(FEB), use(4n), release('a')],                        [16n, 4n, 0n, 12n],  null],
+    ['after a checkpoint, too',                 { rollover: ROLLS },      [hold('a', 4n), at(FEB), use(4n), topUp(1n), release('a')],             [17n, 4n, 0n, 13n],  null],
     ['two of one day, one after the other',     { rollover: ROLLS },      [use(5n), hold('a', 2n), hold('b', 3n), at(FEB), release('b'), release('a')], [15n, 0n, 0n, 15n], null],
     ['within the life of what rolls over',      daily,                    [use(6n), hold('a', 4n), spent(2), at(T0 + 2.5 * DAY), release('a')],   [14n, 0n, 0n, 14n],  null],
     ['its life is that of its period',          daily,                    [use(6n), hold('a', 4n), spent(2), at(T0 + 2.5 * DAY), release('a'), use(14n), at(T0 + 3 * DAY)], [10n, 0n, 0n, 10n], null],
@@ -102,7 +102,7 @@ describe('a reservation after the period in which it was made', () => {
     // 3 of the week have rolled over; 7 are held of the week before.
     expect(numbers(begin())).toEqual([30n, 10n, 7n, 13n]);
     expect(numbers(after(begin(), [commit('a', 7n)]))).toEqual([30n, 17n, 0n, 13n]);
-    expect(numbers(after(begin(), [use(1n), release('a')]))).toEqual([27n, 11n, 0n, 16n]);
+    expect(numbers(after(begin(), [use(1n), release('a')]))).toEqual([26n, 11n, 0n, 15n]);
     expect(numbers(after(begin(), [commit('a', 5n)]))).toEqual([30n, 15n, 0n, 15n]);
   });
 });
@@ -186,13 +186,17 @@ describe('a reservation over a plan change', () => {
     ['unlimited and back, committed in part',     {},        [hold('a', 8n), unlimited, back, commit('a', 3n)],                 [10n, 3n, 0n, 7n]],
     ['unlimited, twice, and back, released',      {},        [hold('a', 8n), unlimited, change({ limit: null, boolean: true }), back, release('a')], [10n, 0n, 0n, 10n]],
     ['unlimited, suspended, and back, released',  {},        [hold('a', 8n), unlimited, (w) => w.suspendPlan('paused'), back, release('a')], [10n, 0n, 0n, 10n]],
-    ['held while unlimited, and back',            {},        [use(8n), unlimited, hold('a', 5n), back],                         [15n, 8n, 5n, 2n]],
+    ['held while unlimited, and back',            {},        [use(8n), unlimited, hold('a', 5n), back],                         [13n, 8n, 5n, 0n]],
     ['held while unlimited, back, released',      {},        [use(8n), unlimited, hold('a', 5n), back, release('a')],           [10n, 8n, 0n, 2n]],
     ['held and released while unlimited',         {},        [use(8n), unlimited, hold('a', 5n), topUp(5n), release('a'), back], [15n, 8n, 0n, 7n]],
     ['by the day instead',                        {},        [hold('a', 8n), change({ limit: 5n, resetInterval: 'day' })],      [0n, 0n, 0n, 0n]],
     ['by the day instead, released',              {},        [hold('a', 8n), change({ limit: 5n, resetInterval: 'day' }), release('a')], [5n, 0n, 0n, 5n]],
     ['by the day and back, released',             {},        [hold('a', 8n), change({ limit: 5n, resetInterval: 'day' }), back, release('a')], [10n, 0n, 0n, 10n]],
     ['none, and its hold released',               {},        [hold('a', 8n), change(), release('a')],                           [0n, 0n, 0n, 0n]],
+    ['none and back',                             {},        [hold('a', 8n), change(), back],                                   [10n, 0n, 8n, 2n]],
+    ['none, released, and back',                  {},        [hold('a', 8n), change(), release('a'), back],                     [10n, 0n, 0n, 10n]],
+    ['none and back, released',                   {},        [hold('a', 8n), change(), back, release('a')],                     [10n, 0n, 0n, 10n]],
+    ['none and back, committed in part',          {},        [hold('a', 8n), change(), back, commit('a', 3n)],                  [10n, 3n, 0n, 7n]],
     ['less: of the old no more rolls over',       rolling,   [hold('a', 8n), change({ limit: 5n, ...rolling }), at(FEB), release('a')], [10n, 0n, 0n, 10n]],
     ['less: of two, too',                         rolling,   [hold('a', 4n), hold('b', 4n), change({ limit: 5n, ...rolling }), at(FEB), release('a'), release('b')], [10n, 0n, 0n, 10n]],
     ['unlimited: nothing rolls over',             rolling,   [hold('a', 8n), unlimited, at(FEB), release('a'), change(rolling)], [10n, 0n, 0n, 10n]],

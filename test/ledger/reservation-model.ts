@@ -264,7 +264,7 @@ export class Model {
   #rollLate(cycle: number): void {
     this.#settle();
     const expiresAt = this.#rolledUntil(cycle + 1);
-    if (this.#room() <= 0 || expiresAt <= this.now) return;
+    if (this.#room(cycle + 1) <= 0 || expiresAt <= this.now) return;
     const known = this.sources.find(
       (one) => one.isLive && one.kind === 'rolled' && one.cycle === cycle + 1,
     );
@@ -284,11 +284,16 @@ export class Model {
     return T0 + (cycle + (this.#rollover?.periods ?? 0)) * DAY;
   }
 
-  #room(): number {
+  /** The cap is for all that lives at once, and for all that one period has rolled over. */
+  #room(cycle: number): number {
     if (this.#rollover === null || this.#plan.rests) return 0;
-    let room = this.#rollover.max;
-    for (const source of this.sources) if (source.kind === 'rolled') room -= free(source);
-    return room;
+    let [living, ofPeriod] = [0, 0];
+    for (const source of this.sources) {
+      if (source.kind !== 'rolled') continue;
+      living += free(source);
+      if (source.isLive && source.cycle === cycle) ofPeriod += source.size;
+    }
+    return this.#rollover.max - Math.max(living, ofPeriod);
   }
 
   #giveAnew(): void {
@@ -301,7 +306,7 @@ export class Model {
       unit.isStruck = true;
       over -= 1;
     }
-    const rolled = Math.min(free(plan), this.#room());
+    const rolled = Math.min(free(plan), this.#room(plan.cycle + 1));
     plan.cycle += 1;
     plan.taken = 0;
     if (rolled > 0) this.#roll(plan.cycle, rolled);

@@ -35,6 +35,11 @@ CREATE TYPE new_payments_2 AS (slot smallint, id uuid, organisation_id uuid, mod
 CREATE TYPE flush_pooled_periods AS (slot smallint, account_id uuid, rate bigint);
 -- In place of flush_reservations, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_holds AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, member_account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, paid_by jsonb, parts jsonb);
+-- In place of flush_subscriptions, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_subscribed AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, bundle_id uuid, product_id uuid, price_id uuid, plan_name text, price_list_name text, unit_amount bigint, currency text, "interval" text, interval_count integer, quantity integer, payment_link_id uuid, payment_link_token text, client_reference_id text, metadata jsonb, status text, overdue text, anchor_at timestamptz, zone text, period_index integer, period_start timestamptz, period_end timestamptz, period_price bigint, trial_end timestamptz, cancel_at timestamptz, canceled_at timestamptz, ended_at timestamptz, paused_at timestamptz, resumes_at timestamptz, keep_invoices boolean, open jsonb, waiting jsonb, credit bigint, given_back jsonb, discount jsonb, usage jsonb, sequence bigint, event_at timestamptz, created_at timestamptz, live boolean);
+CREATE TYPE flush_usage_corrections AS (slot smallint, account_id uuid, quarter timestamptz, corrections bigint);
+-- In place of flush_usage_spans, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_sold_spans AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, subscription_id uuid, usage_price_id uuid, account_id uuid, period_start timestamptz, period_end timestamptz, started_at timestamptz, ended_at timestamptz, quantity_limit bigint, opening_aggregate bigint, opening_latest_at timestamptz, opening_latest_id uuid, closing_aggregate bigint, closing_latest_at timestamptz, closing_latest_id uuid, billed_as uuid, live boolean);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -168,6 +173,7 @@ CREATE TABLE nodes (
   leaving boolean NOT NULL,
   halted boolean DEFAULT false NOT NULL,
   keeps_bins boolean NOT NULL,
+  counts_corrections boolean NOT NULL,
   CONSTRAINT nodes_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
 
@@ -288,7 +294,6 @@ CREATE TABLE grants (
   CONSTRAINT grants_live_allowance_renews CHECK (reset_interval IS NULL OR NOT started OR ended_at IS NOT NULL OR renews_at IS NOT NULL),
   CONSTRAINT grants_recur_in_a_cycle CHECK (num_nonnulls(reset_interval, reset_count, cycle_anchor, cycle_zone) = ANY (ARRAY[0, 4])),
   CONSTRAINT grants_renew_where_they_recur CHECK (renews_at IS NULL OR reset_interval IS NOT NULL),
-  CONSTRAINT grants_spent_not_negative CHECK (spent >= 0),
   CONSTRAINT grants_suspension_known CHECK (suspended = ANY (ARRAY['paused'::text, 'blocked'::text])),
   CONSTRAINT grants_used_within_amount CHECK (used >= 0 AND (amount IS NULL OR used <= amount))
 ) WITH (fillfactor=70);
@@ -700,7 +705,8 @@ CREATE TABLE installation (
   id uuid NOT NULL,
   -- What the last server that started calls itself, for commands that print links. null: none has said so.
   app_url text,
-  base_url text
+  base_url text,
+  CONSTRAINT installation_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE webhook_endpoints (
@@ -951,6 +957,10 @@ CREATE TABLE subscriptions (
   -- Whether anything can still happen to it: what the actor keeps in memory.
   live boolean NOT NULL,
   usage jsonb DEFAULT '[]'::jsonb NOT NULL,
+  -- What had been given back of the present period when the plan last changed.
+  given_back jsonb,
+  -- Of a signup with a trial, until the first period is billed.
+  discount jsonb,
   CONSTRAINT subscriptions_pkey PRIMARY KEY (slot, id),
   CONSTRAINT subscriptions_credit_not_negative CHECK (credit >= 0),
   CONSTRAINT subscriptions_end_is_final CHECK ((status = 'canceled'::text) = (ended_at IS NOT NULL)),
@@ -977,11 +987,14 @@ CREATE TABLE portal_tokens (
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   revoked_at timestamptz,
+  -- The one page that it opens; null: all of the portal.
+  page text,
   CONSTRAINT portal_tokens_pkey PRIMARY KEY (id),
   CONSTRAINT portal_tokens_hash_once UNIQUE (hash),
   CONSTRAINT portal_tokens_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
   CONSTRAINT portal_tokens_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
-  CONSTRAINT portal_tokens_last_a_while CHECK (expires_at > created_at)
+  CONSTRAINT portal_tokens_last_a_while CHECK (expires_at > created_at),
+  CONSTRAINT portal_tokens_page_known CHECK (page = 'payment_method'::text)
 );
 CREATE INDEX portal_tokens_of_customer ON portal_tokens (customer_id, expires_at);
 
@@ -1028,6 +1041,7 @@ CREATE TABLE transfers_archive (
 ) PARTITION BY RANGE (at);
 CREATE INDEX transfers_archive_by_time ON ONLY transfers_archive USING brin (COALESCE(event_at, at) timestamptz_minmax_multi_ops, debit uuid_bloom_ops (n_distinct_per_range='1500'), credit uuid_bloom_ops (n_distinct_per_range='100')) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX transfers_archive_sold ON ONLY transfers_archive (debit, COALESCE(event_at, at), id) WHERE sold;
+ALTER TABLE transfers_archive REPLICA IDENTITY FULL;
 
 -- What the transfers that are gone moved on an account; written by the transaction that drops them.
 CREATE TABLE closing_balances (
@@ -1041,6 +1055,8 @@ CREATE TABLE closing_balances (
   members bigint DEFAULT 0 NOT NULL,
   unbinned_total numeric DEFAULT 0 NOT NULL,
   unbinned_signed bigint DEFAULT 0 NOT NULL,
+  -- Of the events that are dropped, how many are corrections that bins have as such: not those that were dropped before bins had any.
+  corrections bigint DEFAULT 0 NOT NULL,
   CONSTRAINT closing_balances_pkey PRIMARY KEY (account_id),
   CONSTRAINT closing_balances_members_not_negative CHECK (members >= 0)
 );
@@ -1087,11 +1103,13 @@ CREATE TABLE event_relay (
   "position" bigint NOT NULL,
   turn uuid NOT NULL
 ) WITH (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+ALTER TABLE event_relay REPLICA IDENTITY FULL;
 
 -- Since when, where somebody was here before: what was recorded under keys of the organisation's scope is looked up for as long as it is
 -- in `transfers`. A server of before may record its first one while this runs, and until another takes its place.
 CREATE TABLE usage_keys (
-  by_customer_since timestamptz NOT NULL
+  by_customer_since timestamptz NOT NULL,
+  CONSTRAINT usage_keys_pkey PRIMARY KEY (by_customer_since)
 );
 
 -- Mails to buyers that are owed. Written in the transaction of what they tell of, and only where there is a server to send them.
@@ -1240,6 +1258,9 @@ CREATE TABLE usage_spans (
   billed_as uuid,
   -- Whether anything can still happen to it: what the actor keeps in memory.
   live boolean NOT NULL,
+  -- Its period, as it was to be when the span opened. Null of spans of before: they are whole.
+  period_start timestamptz,
+  period_end timestamptz,
   CONSTRAINT usage_spans_pkey PRIMARY KEY (slot, id),
   CONSTRAINT usage_spans_billed_is_closed CHECK (billed_as IS NULL OR ended_at IS NOT NULL),
   CONSTRAINT usage_spans_closed_is_counted CHECK ((ended_at IS NULL) = (closing_aggregate IS NULL)),
@@ -1553,6 +1574,8 @@ CREATE TABLE usage_bins (
   quarter timestamptz NOT NULL,
   value numeric NOT NULL,
   events bigint NOT NULL,
+  -- Each takes one off `events`: the number of events is events + 2 * corrections.
+  corrections bigint DEFAULT 0 NOT NULL,
   CONSTRAINT usage_bins_pkey PRIMARY KEY (slot, account_id, quarter)
 ) WITH (fillfactor=80);
 
@@ -1562,6 +1585,8 @@ CREATE TABLE usage_totals (
   quarter timestamptz NOT NULL,
   value numeric NOT NULL,
   events bigint NOT NULL,
+  -- Each takes one off `events`: the number of events is events + 2 * corrections.
+  corrections bigint DEFAULT 0 NOT NULL,
   CONSTRAINT usage_totals_pkey PRIMARY KEY (meter_id, quarter)
 ) WITH (fillfactor=50);
 
@@ -1632,6 +1657,8 @@ CREATE TABLE invitations (
   expires_at timestamptz NOT NULL,
   accepted_at timestamptz,
   revoked_at timestamptz,
+  -- The key that invited, which may be gone; null for a member, and for invitations older than this column.
+  invited_by_key uuid,
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_hash_once UNIQUE (hash),
   CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id),
@@ -1641,6 +1668,8 @@ CREATE TABLE invitations (
 );
 CREATE INDEX invitations_listed ON invitations (organisation_id, id);
 CREATE INDEX invitations_of_email ON invitations (lower(email COLLATE "C")) WHERE accepted_at IS NULL AND revoked_at IS NULL;
+-- The open ones of a key, which end with it.
+CREATE INDEX invitations_of_key ON invitations (invited_by_key) WHERE accepted_at IS NULL AND revoked_at IS NULL AND invited_by_key IS NOT NULL;
 -- One of an address in an organisation is open; another takes its place.
 CREATE UNIQUE INDEX invitations_open_once ON invitations (organisation_id, lower(email COLLATE "C")) WHERE accepted_at IS NULL AND revoked_at IS NULL;
 
@@ -1939,6 +1968,29 @@ CREATE TABLE pooled_periods (
   CONSTRAINT pooled_periods_rate_positive CHECK (rate > 0)
 );
 
+-- What a flush adds to the corrections of bins. Whoever reads usage adds these to the bins; the folder moves them there. A table of its
+-- own, because a server of before folds usage_deltas, and would drop a column that it does not know.
+CREATE TABLE usage_corrections (
+  node smallint NOT NULL,
+  -- Of the flush. Of node 0, which no server is: a step of the backfill.
+  seq bigint NOT NULL,
+  slot smallint NOT NULL,
+  account_id uuid NOT NULL,
+  quarter timestamptz NOT NULL,
+  corrections bigint NOT NULL,
+  written_at timestamptz DEFAULT now() NOT NULL,
+  CONSTRAINT usage_corrections_pkey PRIMARY KEY (node, seq, account_id, quarter)
+) WITH (autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+
+-- What the backfill has still to read of the corrections that a server of before wrote, as in usage_backfills. Such a correction has no
+-- `events`; one of a server of this release has -1 there. Without a row corrections are whole.
+CREATE TABLE correction_backfills (
+  relation text NOT NULL,
+  page bigint NOT NULL,
+  pages bigint,
+  CONSTRAINT correction_backfills_pkey PRIMARY KEY (relation)
+);
+
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)
  RETURNS bigint
@@ -1953,26 +2005,18 @@ CREATE FUNCTION queue_events()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-DECLARE
-  told bigint;
 BEGIN
   INSERT INTO event_queue (organisation_id, event_id) SELECT organisation_id, id FROM fresh WHERE endpoint_id IS NULL;
-  IF FOUND THEN
-    PERFORM pg_notify('tollhouse_events', '');
-  END IF;
   IF EXISTS (SELECT FROM fresh WHERE endpoint_id IS NOT NULL) THEN
     WITH made AS (
       INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
       SELECT uuidv7(), w.id, e.id, e.type, CASE WHEN w.status = 'enabled' THEN 'pending' ELSE 'held' END, now(), now()
       FROM fresh e JOIN webhook_endpoints w ON w.id = e.endpoint_id AND w.deleted_at IS NULL
       RETURNING event_id, endpoint_id
-    ), counted AS (
-      INSERT INTO event_fanouts (event_id, owed, written_at)
-      SELECT e.id, count(m.event_id), now() FROM fresh e LEFT JOIN made m ON m.event_id = e.id
-      WHERE e.endpoint_id IS NOT NULL GROUP BY e.id
     )
-    SELECT count(pg_notify('tollhouse_deliveries', m.endpoint_id::text)) INTO told
-    FROM (SELECT DISTINCT endpoint_id FROM made) m;
+    INSERT INTO event_fanouts (event_id, owed, written_at)
+    SELECT e.id, count(m.event_id), now() FROM fresh e LEFT JOIN made m ON m.event_id = e.id
+    WHERE e.endpoint_id IS NOT NULL GROUP BY e.id;
   END IF;
   RETURN NULL;
 END $function$;
@@ -1990,164 +2034,6 @@ BEGIN
     AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
     AND (w.event_types @> ARRAY[e.type] OR w.event_types = '{*}')
   WHERE e.id = queued.event_id;
-END $function$;
-
--- All of these, in this order, or none. The relay is locked by the caller. How many deliveries that makes.
-CREATE FUNCTION pass_events(chosen event_queue[])
- RETURNS bigint
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-DECLARE
-  owed bigint;
-  known bigint;
-  told bigint;
-BEGIN
-  WITH passing AS MATERIALIZED (
-    SELECT c.*, r.position + c.nth AS position
-    FROM event_relay r, unnest(chosen) WITH ORDINALITY AS c (organisation_id, place, event_id, written_at, nth)
-  ), heard AS MATERIALIZED (
-    -- Organisations with an endpoint. To ask for each event of the others cost a third of passing it.
-    SELECT o.id FROM (SELECT DISTINCT p.organisation_id FROM passing p) own JOIN organisations o ON o.id = own.organisation_id
-    WHERE EXISTS (SELECT FROM webhook_endpoints w WHERE w.organisation_id = o.id AND w.deleted_at IS NULL)
-      OR EXISTS (SELECT FROM webhook_endpoints w WHERE w.group_id = o.group_id AND w.deleted_at IS NULL)
-  ), made AS (
-    INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
-    SELECT uuidv7(), o.endpoint_id, o.event_id, o.type, o.status, now(), p.written_at
-    FROM (SELECT * FROM passing WHERE organisation_id IN (SELECT id FROM heard)) p
-    CROSS JOIN LATERAL owed_to(chosen[p.nth]) o ORDER BY p.position
-    RETURNING event_id, endpoint_id, status
-  ), counted AS (
-    INSERT INTO event_fanouts (event_id, owed, position, written_at, organisation_id, mode)
-    SELECT e.id, coalesce(m.owed, 0), p.position, p.written_at, e.organisation_id, e.mode
-    FROM passing p JOIN events e ON e.id = p.event_id
-    LEFT JOIN (SELECT event_id, count(*) AS owed FROM made GROUP BY event_id) m ON m.event_id = p.event_id
-    RETURNING organisation_id, mode
-  ), gone AS (
-    DELETE FROM event_queue q USING passing p WHERE q.organisation_id = p.organisation_id AND q.place = p.place
-  ), moved AS (
-    UPDATE event_relay SET position = position + cardinality(chosen)
-  )
-  SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM counted),
-    (SELECT count(pg_notify('tollhouse_deliveries', endpoint_id::text))
-      FROM (SELECT DISTINCT endpoint_id FROM made WHERE status = 'pending') due)
-    -- A step is of 50 organisations at most, and a message may have 8,000 bytes.
-    + (SELECT count(pg_notify('tollhouse_positions', whose))
-      FROM (SELECT string_agg(DISTINCT organisation_id || ' ' || mode, ',') AS whose FROM counted) news)
-  INTO owed, known, told;
-  IF known <> cardinality(chosen) THEN
-    RAISE EXCEPTION 'an event that is queued is not there';
-  END IF;
-  RETURN owed;
-END $function$;
-
--- One step: organisations take turns, each with its oldest events first, until so many events or so many rows are chosen. No row
--- comes back where another relay has the step. It is one statement, so that whoever asks may die or freeze and locks nothing.
--- What fails is tried again one by one, and what fails alone is set aside; where it is not the events' fault, the step fails.
-CREATE FUNCTION relay_events(events_max integer, rows_max integer)
- RETURNS TABLE(passed bigint, made bigint, failed uuid[], why text, more boolean)
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-DECLARE
-  nobody CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-  nobodys_fault CONSTANT text := '^(08|25|40|53|55|57|58)';
-  turns_max CONSTANT integer := 50;
-  last_turn uuid;
-  next_turn uuid;
-  chosen event_queue[];
-  alone event_queue;
-BEGIN
-  passed := 0;
-  made := 0;
-  failed := '{}';
-  more := EXISTS (SELECT FROM event_queue);
-  -- So that to look costs nothing: a lock is written down.
-  IF NOT more THEN
-    RETURN NEXT;
-    RETURN;
-  END IF;
-  SELECT r.turn INTO last_turn FROM event_relay r FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
-  LOOP
-    BEGIN
-      WITH RECURSIVE turns AS (
-        (SELECT q.organisation_id, 1 AS nth FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id LIMIT 1)
-        UNION ALL
-        SELECT next.organisation_id, t.nth + 1
-        FROM turns t CROSS JOIN LATERAL (
-          SELECT q.organisation_id FROM event_queue q WHERE q.organisation_id > t.organisation_id ORDER BY q.organisation_id LIMIT 1
-        ) next
-        WHERE t.nth < turns_max
-      ), candidates AS MATERIALIZED (
-        SELECT own.q AS event, own.nth, t.organisation_id, e.mode, e.type
-        FROM turns t CROSS JOIN LATERAL (
-          SELECT q, row_number() OVER (ORDER BY q.place) AS nth FROM event_queue q
-          WHERE q.organisation_id = t.organisation_id ORDER BY q.place
-          LIMIT greatest(1, events_max / (SELECT count(*) FROM turns))
-        ) own
-        -- OFFSET 0: it is looked up for each of them, never read from all events.
-        LEFT JOIN LATERAL (SELECT e.mode, e.type FROM events e WHERE e.id = (own.q).event_id OFFSET 0) e ON true
-      ), kinds AS MATERIALIZED (
-        -- Endpoints that came after an event are counted too: a step may be smaller than it could be.
-        SELECT k.*, (
-          SELECT count(*) FROM organisations o JOIN webhook_endpoints w ON w.mode = k.mode AND w.deleted_at IS NULL
-            AND (w.organisation_id = o.id OR w.group_id = o.group_id) AND (w.event_types @> ARRAY[k.type] OR w.event_types = '{*}')
-          WHERE o.id = k.organisation_id) AS owed
-        FROM (SELECT DISTINCT c.organisation_id, c.mode, c.type FROM candidates c WHERE c.type IS NOT NULL) k
-      ), counted AS (
-        SELECT c.event, c.nth, c.organisation_id, row_number() OVER step AS position, sum(1 + coalesce(k.owed, 0)) OVER step AS size
-        FROM candidates c
-        LEFT JOIN kinds k ON k.organisation_id = c.organisation_id AND k.mode = c.mode AND k.type = c.type
-        WINDOW step AS (ORDER BY c.nth, c.organisation_id)
-      )
-      SELECT array_agg(c.event ORDER BY c.position), (array_agg(c.organisation_id ORDER BY c.position DESC) FILTER (WHERE c.nth = 1))[1]
-      INTO chosen, next_turn
-      FROM counted c WHERE c.size <= rows_max OR c.position = 1;
-    EXCEPTION WHEN OTHERS THEN
-      IF SQLSTATE ~ nobodys_fault THEN
-        RAISE;
-      END IF;
-      -- One of them cannot be read. In steps of one it is found.
-      SELECT ARRAY[q], q.organisation_id INTO chosen, next_turn
-      FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id, q.place LIMIT 1;
-    END;
-    EXIT WHEN chosen IS NOT NULL OR last_turn = nobody;
-    -- Everybody has had a turn: from the first one on.
-    last_turn := nobody;
-  END LOOP;
-  IF chosen IS NOT NULL THEN
-    BEGIN
-      made := pass_events(chosen);
-      passed := cardinality(chosen);
-    EXCEPTION WHEN OTHERS THEN
-      IF SQLSTATE ~ nobodys_fault THEN
-        RAISE;
-      END IF;
-      FOREACH alone IN ARRAY chosen LOOP
-        BEGIN
-          made := made + pass_events(ARRAY[alone]);
-          passed := passed + 1;
-        EXCEPTION WHEN OTHERS THEN
-          IF SQLSTATE ~ nobodys_fault THEN
-            RAISE;
-          END IF;
-          why := SQLERRM;
-          failed := failed || alone.event_id;
-          INSERT INTO event_faults (event_id, organisation_id, place, written_at, failed_at, error)
-            VALUES (alone.event_id, alone.organisation_id, alone.place, alone.written_at, now(), SQLERRM);
-          DELETE FROM event_queue q WHERE q.organisation_id = alone.organisation_id AND q.place = alone.place;
-        END;
-      END LOOP;
-    END;
-    UPDATE event_relay SET turn = next_turn;
-  END IF;
-  more := EXISTS (SELECT FROM event_queue);
-  RETURN NEXT;
 END $function$;
 
 CREATE FUNCTION open_checkouts(wanted jsonb, keys jsonb, most integer)
@@ -2210,6 +2096,167 @@ BEGIN
   RAISE EXCEPTION 'audit_log takes new rows, and nothing else' USING ERRCODE = 'insufficient_privilege';
 END
 $function$;
+
+-- All of these, in this order, or none. The relay is locked by the caller. How many deliveries that makes.
+CREATE FUNCTION pass_events(chosen event_queue[], OUT owed bigint, OUT due uuid[], OUT news text[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+  known bigint;
+BEGIN
+  WITH passing AS MATERIALIZED (
+    SELECT c.*, r.position + c.nth AS position
+    FROM event_relay r, unnest(chosen) WITH ORDINALITY AS c (organisation_id, place, event_id, written_at, nth)
+  ), heard AS MATERIALIZED (
+    -- Organisations with an endpoint. To ask for each event of the others cost a third of passing it.
+    SELECT o.id FROM (SELECT DISTINCT p.organisation_id FROM passing p) own JOIN organisations o ON o.id = own.organisation_id
+    WHERE EXISTS (SELECT FROM webhook_endpoints w WHERE w.organisation_id = o.id AND w.deleted_at IS NULL)
+      OR EXISTS (SELECT FROM webhook_endpoints w WHERE w.group_id = o.group_id AND w.deleted_at IS NULL)
+  ), made AS (
+    INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
+    SELECT uuidv7(), o.endpoint_id, o.event_id, o.type, o.status, now(), p.written_at
+    FROM (SELECT * FROM passing WHERE organisation_id IN (SELECT id FROM heard)) p
+    CROSS JOIN LATERAL owed_to(chosen[p.nth]) o ORDER BY p.position
+    RETURNING event_id, endpoint_id, status
+  ), counted AS (
+    INSERT INTO event_fanouts (event_id, owed, position, written_at, organisation_id, mode)
+    SELECT e.id, coalesce(m.owed, 0), p.position, p.written_at, e.organisation_id, e.mode
+    FROM passing p JOIN events e ON e.id = p.event_id
+    LEFT JOIN (SELECT event_id, count(*) AS owed FROM made GROUP BY event_id) m ON m.event_id = p.event_id
+    RETURNING organisation_id, mode
+  ), gone AS (
+    DELETE FROM event_queue q USING passing p WHERE q.organisation_id = p.organisation_id AND q.place = p.place
+  ), moved AS (
+    UPDATE event_relay SET position = position + cardinality(chosen)
+  )
+  SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM counted),
+    ARRAY(SELECT DISTINCT endpoint_id FROM made WHERE status = 'pending'),
+    ARRAY(SELECT DISTINCT organisation_id || ' ' || mode FROM counted)
+  INTO owed, known, due, news;
+  IF known <> cardinality(chosen) THEN
+    RAISE EXCEPTION 'an event that is queued is not there';
+  END IF;
+END $function$;
+
+-- One step: organisations take turns, each with its oldest events first, until so many events or so many rows are chosen. No row
+-- comes back where another relay has the step. It is one statement, so that whoever asks may die or freeze and locks nothing.
+-- What fails is tried again one by one, and what fails alone is set aside; where it is not the events' fault, the step fails.
+CREATE FUNCTION relay_events(events_max integer, rows_max integer)
+ RETURNS TABLE(passed bigint, made bigint, failed uuid[], why text, more boolean, due uuid[], news text[])
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+  nobody CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  nobodys_fault CONSTANT text := '^(08|25|40|53|55|57|58)';
+  turns_max CONSTANT integer := 50;
+  last_turn uuid;
+  next_turn uuid;
+  chosen event_queue[];
+  alone event_queue;
+  step record;
+BEGIN
+  passed := 0;
+  made := 0;
+  failed := '{}';
+  due := '{}';
+  news := '{}';
+  more := EXISTS (SELECT FROM event_queue);
+  -- So that to look costs nothing: a lock is written down.
+  IF NOT more THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  SELECT r.turn INTO last_turn FROM event_relay r FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  LOOP
+    BEGIN
+      WITH RECURSIVE turns AS (
+        (SELECT q.organisation_id, 1 AS nth FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id LIMIT 1)
+        UNION ALL
+        SELECT next.organisation_id, t.nth + 1
+        FROM turns t CROSS JOIN LATERAL (
+          SELECT q.organisation_id FROM event_queue q WHERE q.organisation_id > t.organisation_id ORDER BY q.organisation_id LIMIT 1
+        ) next
+        WHERE t.nth < turns_max
+      ), candidates AS MATERIALIZED (
+        SELECT own.q AS event, own.nth, t.organisation_id, e.mode, e.type
+        FROM turns t CROSS JOIN LATERAL (
+          SELECT q, row_number() OVER (ORDER BY q.place) AS nth FROM event_queue q
+          WHERE q.organisation_id = t.organisation_id ORDER BY q.place
+          LIMIT greatest(1, events_max / (SELECT count(*) FROM turns))
+        ) own
+        -- OFFSET 0: it is looked up for each of them, never read from all events.
+        LEFT JOIN LATERAL (SELECT e.mode, e.type FROM events e WHERE e.id = (own.q).event_id OFFSET 0) e ON true
+      ), kinds AS MATERIALIZED (
+        -- Endpoints that came after an event are counted too: a step may be smaller than it could be.
+        SELECT k.*, (
+          SELECT count(*) FROM organisations o JOIN webhook_endpoints w ON w.mode = k.mode AND w.deleted_at IS NULL
+            AND (w.organisation_id = o.id OR w.group_id = o.group_id) AND (w.event_types @> ARRAY[k.type] OR w.event_types = '{*}')
+          WHERE o.id = k.organisation_id) AS owed
+        FROM (SELECT DISTINCT c.organisation_id, c.mode, c.type FROM candidates c WHERE c.type IS NOT NULL) k
+      ), counted AS (
+        SELECT c.event, c.nth, c.organisation_id, row_number() OVER step AS position, sum(1 + coalesce(k.owed, 0)) OVER step AS size
+        FROM candidates c
+        LEFT JOIN kinds k ON k.organisation_id = c.organisation_id AND k.mode = c.mode AND k.type = c.type
+        WINDOW step AS (ORDER BY c.nth, c.organisation_id)
+      )
+      SELECT array_agg(c.event ORDER BY c.position), (array_agg(c.organisation_id ORDER BY c.position DESC) FILTER (WHERE c.nth = 1))[1]
+      INTO chosen, next_turn
+      FROM counted c WHERE c.size <= rows_max OR c.position = 1;
+    EXCEPTION WHEN OTHERS THEN
+      IF SQLSTATE ~ nobodys_fault THEN
+        RAISE;
+      END IF;
+      -- One of them cannot be read. In steps of one it is found.
+      SELECT ARRAY[q], q.organisation_id INTO chosen, next_turn
+      FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id, q.place LIMIT 1;
+    END;
+    EXIT WHEN chosen IS NOT NULL OR last_turn = nobody;
+    -- Everybody has had a turn: from the first one on.
+    last_turn := nobody;
+  END LOOP;
+  IF chosen IS NOT NULL THEN
+    BEGIN
+      SELECT * INTO step FROM pass_events(chosen);
+      made := step.owed;
+      due := step.due;
+      news := step.news;
+      passed := cardinality(chosen);
+    EXCEPTION WHEN OTHERS THEN
+      IF SQLSTATE ~ nobodys_fault THEN
+        RAISE;
+      END IF;
+      FOREACH alone IN ARRAY chosen LOOP
+        BEGIN
+          SELECT * INTO step FROM pass_events(ARRAY[alone]);
+          made := made + step.owed;
+          due := due || step.due;
+          news := news || step.news;
+          passed := passed + 1;
+        EXCEPTION WHEN OTHERS THEN
+          IF SQLSTATE ~ nobodys_fault THEN
+            RAISE;
+          END IF;
+          why := SQLERRM;
+          failed := failed || alone.event_id;
+          INSERT INTO event_faults (event_id, organisation_id, place, written_at, failed_at, error)
+            VALUES (alone.event_id, alone.organisation_id, alone.place, alone.written_at, now(), SQLERRM);
+          DELETE FROM event_queue q WHERE q.organisation_id = alone.organisation_id AND q.place = alone.place;
+        END;
+      END LOOP;
+    END;
+    UPDATE event_relay SET turn = next_turn;
+  END IF;
+  more := EXISTS (SELECT FROM event_queue);
+  RETURN NEXT;
+END $function$;
 
 CREATE TRIGGER audit_log_unchanged BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit_log();
 CREATE TRIGGER events_queued AFTER INSERT ON events REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION queue_events();

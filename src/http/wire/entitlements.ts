@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { INTERVALS } from '../../../ledger/kernel/calendar.ts';
-import type { Meter } from '../../../ledger/metering/meter.ts';
+import { isLevel, type Meter } from '../../../ledger/metering/meter.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type {
   Entitlement as EntitlementRecord,
@@ -9,7 +9,7 @@ import type {
 import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../edge/errors.ts';
 import { Quantity } from './usage-fields.ts';
-import { Rollover, RolloverCreate } from './rollover.ts';
+import { NO_ROLLOVER, Rollover, RolloverCreate } from './rollover.ts';
 import { quantityOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
@@ -105,14 +105,14 @@ type MeteredTerms = Pick<NewEntitlement, 'limit' | 'resetInterval' | 'overageAll
 
 function meteredTerms(
   body: Create,
-  { product, meter: { scale } }: { readonly product: ProductRecord; readonly meter: Meter },
+  { product, meter }: { readonly product: ProductRecord; readonly meter: Meter },
 ): MeteredTerms | { readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const quantity = (
     input: number | string,
     { path, least }: { path: string[]; least: bigint },
   ): bigint => {
-    const units = quantityOf(input, scale, path);
+    const units = quantityOf(input, meter.scale, path);
     if (typeof units !== 'bigint') issues.push(units);
     else if (units < least) {
       const bound = least === 0n ? 'must not be negative' : 'must be greater than zero';
@@ -128,6 +128,8 @@ function meteredTerms(
   const amount = limit === null ? null : quantity(limit, { path: ['limit'], least: 0n });
   if (rollover !== null && (limit === null || resetInterval === 'never')) {
     issues.push({ path: ['rollover'], message: 'needs a limit, and a reset_interval' });
+  } else if (rollover !== null && isLevel(meter)) {
+    issues.push({ path: ['rollover'], message: NO_ROLLOVER });
   }
   const max = quantity(rollover?.max ?? 1, { path: ['rollover', 'max'], least: 1n });
   if (issues.length > 0) return { issues };

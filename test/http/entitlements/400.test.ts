@@ -16,6 +16,8 @@ const boolean = (rest: object) => ({ type: 'boolean', ...rest });
 const max = (value: unknown) => rolled({ max: value, expires_after_periods: 1 });
 const periods = (value: unknown) => rolled({ max: 1, expires_after_periods: value });
 
+type Issue = { readonly path: readonly string[] };
+
 // prettier-ignore
 const BODIES: [string, object, string[]][] = [
   // what                         body beside the feature                               at
@@ -52,6 +54,17 @@ test.each(BODIES)('POST of an entitlement with %s is 400', async (_what, body, a
   const paths = reply.json.error.issues.map(({ path }: { path: string[] }) => path.join('.'));
   expect(paths).toEqual(at);
   expect((await listed(server, product)).data).toEqual([]);
+});
+
+test.each(['last', 'max', 'unique'])('rollover of a meter of %s is 400', async (aggregation) => {
+  const unique = aggregation === 'unique' ? { unique_property: 'user' } : {};
+  const meter = { slug: `level-${aggregation}`, aggregation, ...unique };
+  expect((await server.call('POST', '/meters', { body: meter })).status).toBe(201);
+  const reply = await attach(server, product, { feature_key: meter.slug, ...max(1) });
+  expect([reply.status, reply.json.error.issues.map(({ path }: Issue) => path)]).toEqual([
+    400,
+    [['rollover']],
+  ]);
 });
 
 test('POST of an entitlement without a feature is 400', async () => {

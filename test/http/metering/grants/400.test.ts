@@ -8,6 +8,7 @@ beforeAll(async () => {
   setting = await Setting.open();
   await setting.meter('api');
   await setting.meter('seats', { scale: 0 });
+  await setting.meter('level', { aggregation: 'last' });
   customer = await setting.customer();
 });
 afterAll(() => setting.stop());
@@ -55,6 +56,7 @@ const REFUSED: [string, Fields, ...string[][]][] = [
   ['rollover without a max',                 { reset_interval: 'day', rollover: { expires_after_periods: 1 } },  ['rollover', 'max']],
   ['rollover without an end',                { reset_interval: 'day', rollover: { max: 1 } },          ['rollover', 'expires_after_periods']],
   ['rollover for 0 periods',                 { reset_interval: 'day', rollover: { ...ROLLS, expires_after_periods: 0 } },  ['rollover', 'expires_after_periods']],
+  ['rollover of a level',                    { feature_key: 'level', reset_interval: 'day', rollover: ROLLS },  ['rollover']],
   ['an unknown field of rollover',           { reset_interval: 'day', rollover: { ...ROLLS, a: 1 } },  ['rollover', 'a']],
   ['amount and rollover out of range',       { amount: BOUND, reset_interval: 'day', rollover: { ...ROLLS, max: BOUND } },  ['amount']],
   ['overage_allowed as a string',            { overage_allowed: 'yes' },                               ['overage_allowed']],

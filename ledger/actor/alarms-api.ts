@@ -1,11 +1,16 @@
 import { assert, unreachable } from '../kernel/assert.ts';
 import { LedgerUnavailable } from '../ports.ts';
-import type { DueAlarm } from '../storage.ts';
+import type { DueAlarm, NextAlarms } from '../storage.ts';
 import { Alarms } from './alarms.ts';
 import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session.ts';
 
 /** Alarms this close together fire together under a test clock. */
 const TOGETHER_MS = 60_000;
+/**
+ * Those of meters, whose steps have each their own time: one decision does an hourly allowance's 24,
+ * for some 30 rows.
+ */
+const METERS_TOGETHER_MS = 24 * 60 * 60 * 1000;
 const AT_ONCE = 500;
 
 /**
@@ -65,7 +70,7 @@ export class AlarmsApi {
    * The next due alarms of an organisation with a stopped clock, until `until`, earliest first.
    * Without alarms that have just failed.
    */
-  async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
+  async next(organisationId: string, until: number): Promise<NextAlarms> {
     // The node that moves the clock was taken for dead: the clock runs, and alarms fire by
     // themselves.
     if (!this.#orgClock.stopped.has(organisationId))
@@ -75,13 +80,14 @@ export class AlarmsApi {
       ...this.#payments.resting,
       ...this.#subscriptions.resting,
     ];
-    const query = { organisationId, until, withinMs: TOGETHER_MS, atMost: AT_ONCE, except };
-    const due = await this.#storage.nextAlarms(query);
+    const within = { withinMs: TOGETHER_MS, metersWithinMs: METERS_TOGETHER_MS };
+    const query = { organisationId, until, ...within, atMost: AT_ONCE, except };
+    const next = await this.#storage.nextAlarms(query);
     assert(
-      due.every(({ dueAt }) => dueAt <= until),
+      next.at <= until && next.alarms.every(({ dueAt }) => dueAt <= next.at),
       'nothing rings before it is due',
     );
-    return due;
+    return next;
   }
 
   /** Fires them, those of one actor in order. Resolves when all are decided. */

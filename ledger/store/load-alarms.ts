@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Mode } from '../kernel/tenant.ts';
 import { SLOTS } from '../limits.ts';
-import type { Alarm, AlarmKind, DueAlarm, Storage } from '../storage.ts';
+import type { Alarm, AlarmKind, NextAlarms, Storage } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 
 /**
@@ -35,22 +35,34 @@ export async function dueAlarms<K extends AlarmKind>(
   return rows.map((row) => ({ ...alarmOf(row), kind }));
 }
 
+/** Of the alarms that are due, so many are looked at to know what fires together: some 10 ms. */
+const LOOKED_AT_MAX = 5000;
+
 /** See `Storage.nextAlarms`. */
 export async function nextAlarms(
   sql: Sql<Bigints>,
   query: Parameters<Storage['nextAlarms']>[0],
-): Promise<DueAlarm[]> {
-  const { organisationId, until, withinMs, atMost, except } = query;
-  const rows = await sql<Row[]>`
+): Promise<NextAlarms> {
+  const { organisationId, withinMs, metersWithinMs, atMost, except } = query;
+  const until = new Date(query.until);
+  const isDue = sql`a.organisation_id = ${organisationId} and a.mode = 'test' and a.due_at <= ${until} and ${isNoneOf(sql, except)}`;
+  const rows = await sql<(Row & { at: Date })[]>`
     with due as materialized (
-      select ${columns(sql)} from alarms a
-      where organisation_id = ${organisationId} and mode = 'test' and due_at <= ${new Date(until)}
-        and ${isNoneOf(sql, except)}
-      order by due_at, kind limit ${atMost}
+      select a.* from alarms a where ${isDue} order by a.due_at, a.kind limit ${LOOKED_AT_MAX}
+    ), known as (
+      select min(due_at) as first, case count(*) when ${LOOKED_AT_MAX} then max(due_at) end as last,
+        min(due_at) filter (where kind <> 'meter' or exists (select from auto_topups t
+          where t.slot = due.slot and t.customer_id = due.actor_id and t.settings is not null)) as timed
+      from due
+    ), together as (
+      select case when timed <= first + ${withinMs} * interval '1 ms'
+          then (select max(due_at) from due where due_at <= first + ${withinMs} * interval '1 ms')
+          else least(${until}, last, timed, first + ${metersWithinMs} * interval '1 ms') end as at
+      from known
     )
-    select * from due where "dueAt" <= (select min("dueAt") from due) + ${withinMs} * interval '1 ms'
-    order by "dueAt", kind`;
-  return rows.map((row) => ({ ...alarmOf(row), dueAt: row.dueAt.getTime() }));
+    select ${columns(sql)}, at from due a, together where a.due_at <= at order by a.due_at, a.kind limit ${atMost}`;
+  const alarms = rows.map((row) => ({ ...alarmOf(row), dueAt: row.dueAt.getTime() }));
+  return { alarms, at: rows[0]?.at.getTime() ?? query.until };
 }
 
 type Row = {

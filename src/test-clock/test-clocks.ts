@@ -8,7 +8,9 @@
 // counts only while the mover's lease runs: a clock never stands longer than that.
 //
 // Holds: what is due is done in due order, each at its own time, and all before the answer. What is
-// due within one minute is done together, at the last of those times. While the clock stands, no
+// due within one minute is done together, at the last of those times; what meters have due within a
+// day as well, as far as nothing else is due: a meter does each step at its own time, whenever it is
+// asked. While the clock stands, no
 // alarm of the organisation fires by itself on any node, and all nodes show the same time. The
 // clock only goes forward: it stops at the time of the node that is furthest ahead. Each step is on
 // disk before anything happens at its time. After a crash the clock runs on from the last step;
@@ -18,7 +20,7 @@
 // database, and no one else could stop it.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { LedgerUnavailable, pause, type Timers } from '../../ledger/ports.ts';
-import type { DueAlarm } from '../../ledger/storage.ts';
+import type { DueAlarm, NextAlarms } from '../../ledger/storage.ts';
 import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 
 /** Five years, two of which are leap years. */
@@ -41,7 +43,7 @@ const RUN_AGAIN_MS = 1000;
 export type DueAlarms = {
   /** Waits for running alarms. */
   quiet(organisationId: string): Promise<void>;
-  next(organisationId: string, until: number): Promise<readonly DueAlarm[]>;
+  next(organisationId: string, until: number): Promise<NextAlarms>;
   ring(due: readonly DueAlarm[]): Promise<void>;
 };
 
@@ -81,6 +83,8 @@ export type Moved =
 export class TestClocks {
   readonly #deps: TestClocksDeps;
   readonly #moving = new Set<string>();
+  /** Clocks that this node lets run, until every node knows. */
+  readonly #ending = new Map<string, Promise<void>>();
 
   constructor(deps: TestClocksDeps) {
     this.#deps = deps;
@@ -116,7 +120,9 @@ export class TestClocks {
     target: (now: number) => number,
     left: AbortSignal,
   ): Promise<Moved> {
-    if (this.isMoving(organisationId)) return 'moving';
+    // Another node may have read already that it runs. Where this one has not, the row decides.
+    await this.#ending.get(organisationId);
+    if (this.#moving.has(organisationId)) return 'moving';
     const now = this.now(organisationId);
     const to = target(now);
     if (to < now) return 'back';
@@ -128,10 +134,18 @@ export class TestClocks {
       if (from === null) return 'moving';
       await this.#pass(organisationId, { from, to }, left);
     } finally {
-      await this.#run(organisationId);
-      this.#moving.delete(organisationId);
+      await this.#end(organisationId);
     }
     return 'moved';
+  }
+
+  #end(organisationId: string): Promise<void> {
+    const ended = this.#run(organisationId).finally(() => {
+      this.#moving.delete(organisationId);
+      this.#ending.delete(organisationId);
+    });
+    this.#ending.set(organisationId, ended);
+    return ended;
   }
 
   async #pass(
@@ -146,15 +160,14 @@ export class TestClocks {
     let last: readonly DueAlarm[] = [];
     for (let tries = 0; ;) {
       const next = await due.next(organisationId, to);
-      const latest = next.at(-1);
-      if (latest === undefined) break;
+      if (next.alarms.length === 0) break;
       if (left.aborted) throw new LedgerUnavailable('nobody waits for the clock any more');
-      tries = isSame(next, last) ? tries + 1 : 0;
+      tries = isSame(next.alarms, last) ? tries + 1 : 0;
       if (tries > 0) await this.#wait(tries);
-      if (latest.dueAt > at) at = await this.#moveOn(organisationId, latest.dueAt);
-      await due.ring(next);
+      if (next.at > at) at = await this.#moveOn(organisationId, next.at);
+      await due.ring(next.alarms);
       await this.#settle(organisationId);
-      last = next;
+      last = next.alarms;
     }
     if (to > at) await this.#moveOn(organisationId, to);
   }
@@ -192,6 +205,8 @@ export class TestClocks {
       await tellAll(clock).catch(() => undefined);
     } catch {
       timers.after(RUN_AGAIN_MS, () => {
+        // Another move began: it lets it run.
+        if (this.#moving.has(organisationId)) return;
         this.#run(organisationId).catch(() => undefined);
       });
     }

@@ -16,7 +16,7 @@ import type { Dispute, PaymentState } from '../../ledger/payments/payment.ts';
 import type {
   Alarm,
   AlarmKind,
-  DueAlarm,
+  NextAlarms,
   ExternalKey,
   LoadedCustomer,
   MeterKey,
@@ -132,6 +132,7 @@ export class CustomerLoad {
           start >= from || (end !== null && end > Math.min(heldSince, membersSince)),
       )
       .sort((a, b) => a.start - b.start);
+    const meter = this.#db.meters.get(meterId)!;
     const empty = emptyPeriod(
       periodAccountId(ids, { ...key, start: from }),
       from,
@@ -140,7 +141,7 @@ export class CustomerLoad {
     const found = periods.find(({ start }) => start === from);
     const current =
       found === undefined ? empty : { ...found, end: row === undefined ? found.end : row.end };
-    const state = emptyMeterState(meterId, entitlementId(ids, key), current);
+    const state = emptyMeterState(meter, entitlementId(ids, key), current);
     if (row === undefined) return state;
     const { allocated, firstGrantAt, everExpired, exhausted, fired, sequence, eventAt } = row;
     const { topUp } = row;
@@ -294,15 +295,19 @@ export function dueAlarms<K extends AlarmKind>(
     .map(({ actorId, subjectId, tenant }) => ({ kind: query.kind, actorId, subjectId, tenant }));
 }
 
-/** The next alarms of an organisation, up to `withinMs` after the first. */
+/** The next alarms of an organisation. It has no automatic top-ups. */
 export function nextAlarms(
   db: Database,
-  { organisationId, until, withinMs, atMost }: Omit<Parameters<Storage['nextAlarms']>[0], 'except'>,
-): DueAlarm[] {
+  query: Omit<Parameters<Storage['nextAlarms']>[0], 'except'>,
+): NextAlarms {
+  const { organisationId, until, withinMs, metersWithinMs, atMost } = query;
   const due = db.alarms
     .values()
     .filter(({ tenant, dueAt }) => tenant.organisationId === organisationId && dueAt <= until)
     .sort((a, b) => a.dueAt - b.dueAt);
-  const last = (due[0]?.dueAt ?? 0) + withinMs;
-  return due.filter(({ dueAt }) => dueAt <= last).slice(0, atMost);
+  const first = due[0]?.dueAt ?? until;
+  const timed = due.find(({ kind }) => kind !== 'meter')?.dueAt ?? Infinity;
+  const close = due.findLast(({ dueAt }) => dueAt <= first + withinMs)?.dueAt ?? until;
+  const at = timed <= first + withinMs ? close : Math.min(until, timed, first + metersWithinMs);
+  return { alarms: due.filter(({ dueAt }) => dueAt <= at).slice(0, atMost), at };
 }

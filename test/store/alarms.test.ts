@@ -55,6 +55,22 @@ async function anHourAhead(): Promise<void> {
   await server.sql`insert into test_clocks (organisation_id, ahead_ms) values (${ahead}, ${HOUR})`;
 }
 
+const nextOf = (until: number, except: readonly Alarm<AlarmKind>[] = []) =>
+  nextAlarms(server.sql, {
+    organisationId: ahead,
+    until: NOW + until,
+    withinMs: 10,
+    metersWithinMs: 5 * HOUR,
+    atMost: 10,
+    except,
+  });
+
+/** Its alarms, and when they fire. */
+async function next(until: number, except: readonly Alarm<AlarmKind>[] = []) {
+  const { alarms, at } = await nextOf(until, except);
+  return [alarms.map(({ actorId, kind, dueAt }) => [actorId, kind, dueAt - NOW]), at - NOW];
+}
+
 const actorsOf = (alarms: readonly { readonly actorId: string }[]): string[] =>
   alarms.map(({ actorId }) => actorId);
 
@@ -130,22 +146,43 @@ test('the next alarms: of all kinds, those close to the first, none after the en
   const third = await alarm(ahead, 'test', { inMs: HOUR + 11 });
   await alarm(ahead, 'live', { inMs: HOUR });
   await alarm(other, 'test', { inMs: HOUR });
-  const next = (until: number, except: readonly Alarm<AlarmKind>[] = []) =>
-    nextAlarms(server.sql, {
-      organisationId: ahead,
-      until: NOW + until,
-      withinMs: 10,
-      atMost: 10,
-      except,
-    });
-  expect(await next(HOUR - 1)).toEqual([]);
-  expect(actorsOf(await next(HOUR + 4))).toEqual([first]);
-  const both = await next(2 * HOUR);
-  expect(both.map(({ actorId, kind, dueAt }) => [actorId, kind, dueAt - NOW])).toEqual([
-    [first, 'meter', HOUR],
-    [second, 'payment', HOUR + 5],
+  expect(await next(HOUR - 1)).toEqual([[], HOUR - 1]);
+  expect(await next(HOUR + 4)).toEqual([[[first, 'meter', HOUR]], HOUR + 4]);
+  expect(await next(2 * HOUR)).toEqual([
+    [
+      [first, 'meter', HOUR],
+      [second, 'payment', HOUR + 5],
+    ],
+    HOUR + 5,
   ]);
-  expect(actorsOf(await next(2 * HOUR, both))).toEqual([third]);
+  const { alarms } = await nextOf(2 * HOUR);
+  expect(await next(2 * HOUR, alarms)).toEqual([[[third, 'meter', HOUR + 11]], 2 * HOUR]);
+});
+
+test("the next alarms: meters' of a day together, as far as nothing else is due", async () => {
+  const first = await alarm(ahead, 'test', { inMs: HOUR });
+  const second = await alarm(ahead, 'test', { inMs: 2 * HOUR });
+  const renewal = await alarm(ahead, 'test', { inMs: 3 * HOUR, kind: 'subscription' });
+  const later = await alarm(ahead, 'test', { inMs: 4 * HOUR });
+  const meters = [
+    [first, 'meter', HOUR],
+    [second, 'meter', 2 * HOUR],
+  ];
+  expect(await next(2.5 * HOUR)).toEqual([meters, 2.5 * HOUR]);
+  expect(await next(9 * HOUR)).toEqual([
+    [...meters, [renewal, 'subscription', 3 * HOUR]],
+    3 * HOUR,
+  ]);
+  await server.sql`delete from alarms where actor_id = ${renewal}`;
+  expect(await next(9 * HOUR)).toEqual([[...meters, [later, 'meter', 4 * HOUR]], 6 * HOUR]);
+  // What it looks at changes with each step.
+  await server.sql`
+    insert into auto_topups (slot, customer_id, meter_id, organisation_id, mode, settings, zone, ordered, captures, declines,
+      again, updated_at)
+    values (1, ${second}, ${ids.next()}, ${ahead}, 'test', '{}', 'UTC', 0, 0, 0, false, now())`;
+  expect(await next(9 * HOUR)).toEqual([meters, 2 * HOUR]);
+  await server.sql`update auto_topups set settings = null`;
+  expect((await next(9 * HOUR))[1]).toBe(6 * HOUR);
 });
 
 test('a test clock that was moved goes forward only', async () => {

@@ -219,7 +219,7 @@ test('a stopped test clock fires no alarm by itself, and one that runs again doe
   await until('two alarms would have rung', () => performance.now() - before > 2500);
   expect((await quick.payment(id)).status).toBe('processing');
   const due = await ledger.alarms.next(organisation.id, Date.now() + MINUTE);
-  expect(due).toMatchObject([{ kind: 'payment', actorId: id }]);
+  expect(due.alarms).toMatchObject([{ kind: 'payment', actorId: id }]);
   await runTestClock(sql, stopped);
   await quick.paymentThatIs('succeeded', id);
   await quick.close();

@@ -2,9 +2,13 @@
 // what ends the advance early.
 import { expect, test } from 'bun:test';
 import { LedgerUnavailable } from '../../../ledger/ports.ts';
-import type { DueAlarm } from '../../../ledger/storage.ts';
+import type { DueAlarm, NextAlarms } from '../../../ledger/storage.ts';
 import { openOrgClocks, type OrgClocks } from '../../../src/platform/org-clock.ts';
-import { type DueAlarms, TestClocks } from '../../../src/test-clock/test-clocks.ts';
+import {
+  type DueAlarms,
+  TestClocks,
+  type TestClocksDeps,
+} from '../../../src/test-clock/test-clocks.ts';
 import { MINUTE } from './clock.ts';
 
 const ORG = 'one';
@@ -24,7 +28,21 @@ class World implements DueAlarms {
   /** Each fired alarm and its time. */
   readonly rung: [string, number][] = [];
   readonly saved: number[] = [];
+  /** Tells the other nodes that the clock runs. */
+  tellRunning = (): Promise<void> => Promise.resolve();
+  after: (task: () => void) => void = queueMicrotask;
   version = 0;
+  rows: TestClocksDeps['rows'] = {
+    stop: (to) => {
+      this.saved.push(to.aheadMs);
+      return Promise.resolve({ ...to, version: (this.version += 1) });
+    },
+    run: (organisationId) => {
+      const aheadMs = this.saved.at(-1) ?? 0;
+      const version = (this.version += 1);
+      return Promise.resolve({ organisationId, aheadMs, stoppedAt: null, version });
+    },
+  };
 
   readonly testClocks: TestClocks;
 
@@ -36,21 +54,14 @@ class World implements DueAlarms {
       clocks,
       due: this,
       owed: [{ carryOut: () => Promise.resolve(this.owed > 0 && (this.owed -= 1) >= 0) }],
-      rows: {
-        stop: (to) => {
-          this.saved.push(to.aheadMs);
-          return Promise.resolve({ ...to, version: (this.version += 1) });
-        },
-        run: (organisationId) => {
-          const aheadMs = this.saved.at(-1) ?? 0;
-          const version = (this.version += 1);
-          return Promise.resolve({ organisationId, aheadMs, stoppedAt: null, version });
-        },
+      rows: { stop: (to) => this.rows.stop(to), run: (id) => this.rows.run(id) },
+      tellAll: async ({ stoppedAt }) => {
+        if (stoppedAt === null) await this.tellRunning();
+        return [];
       },
-      tellAll: () => Promise.resolve([]),
       timers: {
         after: (_ms, task) => {
-          queueMicrotask(task);
+          this.after(task);
           return () => undefined;
         },
         soon: queueMicrotask,
@@ -88,11 +99,12 @@ class World implements DueAlarms {
     return Promise.resolve();
   }
 
-  next(_organisationId: string, until: number): Promise<readonly DueAlarm[]> {
+  next(_organisationId: string, until: number): Promise<NextAlarms> {
     const due = this.alarms.filter(({ dueAt }) => dueAt <= until);
     due.sort((a, b) => a.dueAt - b.dueAt);
     const first = due[0]?.dueAt ?? 0;
-    return Promise.resolve(due.filter(({ dueAt }) => dueAt <= first + MINUTE));
+    const alarms = due.filter(({ dueAt }) => dueAt <= first + MINUTE);
+    return Promise.resolve({ alarms, at: alarms.at(-1)?.dueAt ?? until });
   }
 
   ring(due: readonly DueAlarm[]): Promise<void> {
@@ -188,4 +200,46 @@ test('a test clock whose caller disconnects stays at the step that had begun', a
   expect([world.rung, world.now, world.held]).toEqual([[['first', MINUTE]], MINUTE, []]);
   expect(await move(world, 9 * MINUTE)).toBe('moved');
   expect(world.rung.at(-1)).toEqual(['second', 5 * MINUTE]);
+});
+
+test('a test clock that runs on other nodes already is moved once every node knows', async () => {
+  const world = await World.open();
+  const [telling, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  world.tellRunning = () => {
+    telling.resolve();
+    return told.promise;
+  };
+  const first = move(world, MINUTE);
+  await telling.promise;
+  const second = move(world, 2 * MINUTE);
+  told.resolve();
+  expect(await Promise.all([first, second])).toEqual(['moved', 'moved']);
+  expect([world.now, world.held]).toEqual([3 * MINUTE, []]);
+});
+
+test('a test clock is moved by a node that has not heard that it runs', async () => {
+  const world = await World.open();
+  world.clocks.set({ organisationId: ORG, aheadMs: 0, stoppedAt: START, version: 0 });
+  world.version = 1;
+  expect(await move(world, MINUTE)).toBe('moved');
+  expect([world.now, world.held]).toEqual([MINUTE, []]);
+});
+
+test('a test clock that could not be let run is moved on, and runs at the end of that', async () => {
+  const world = await World.open();
+  const { rows } = world;
+  const later: (() => void)[] = [];
+  world.after = (task) => later.push(task);
+  world.rows = { ...rows, run: () => Promise.reject(new Error('no database')) };
+  expect(await move(world, MINUTE)).toBe('moved');
+  expect(world.held).toEqual([ORG]);
+  world.rows = rows;
+  world.ring = (due) => {
+    for (const task of later.splice(0)) task();
+    return World.prototype.ring.call(world, due);
+  };
+  world.alarms = [alarm('first', START + 2 * MINUTE), alarm('second', START + 3 * MINUTE)];
+  expect(await move(world, 5 * MINUTE)).toBe('moved');
+  expect(world.rung.map(([name]) => name)).toEqual(['first', 'second']);
+  expect([world.now, world.held]).toEqual([6 * MINUTE, []]);
 });

@@ -34,18 +34,22 @@ const CLASSES: Readonly<Record<string, string>> = {
   credentials: 'a://b:',
 };
 
+const NO_END = ', and no end';
+
 /** Each also with an end that never matches, which makes a pattern backtrack. */
 const hostile = (length: number): Texts =>
   Object.entries(CLASSES).flatMap(([name, unit]) => {
     const text = unit.repeat(Math.floor(length / unit.length));
     return [
       [name, text],
-      [`${name}, and no end`, `${text.slice(1)}\u0001`],
+      [`${name}${NO_END}`, `${text.slice(1)}\u0001`],
     ] as const;
   });
 
 /** Long enough for quadratic work to take several times a spot's bound (spots.ts). */
 export const HOSTILE = hostile(24 * 1024);
+/** Those on which a pattern backtracks. */
+export const ENDLESS = HOSTILE.filter(([name]) => name.endsWith(NO_END));
 /** For work that is linear with a large factor, too. */
 export const LONGER = hostile(64 * 1024);
 

@@ -20,10 +20,10 @@ test('checkouts with kill -9 in between: each buyer who paid is charged once, an
   try {
     await withSeed((random) =>
       withSql(service.databaseUrl, async (sql) => {
-        const { target } = service;
+        const { target, upSince } = service;
         const { id: organisationId, testKey: key } = await createKeys(service.databaseUrl);
         const productId = await sell({ url: await target(), key }, { USD: '10.00', EUR: '9.00' });
-        const load = new CheckoutLoad({ key, productId, buyers: BUYERS, random, target });
+        const load = new CheckoutLoad({ key, productId, buyers: BUYERS, random, target, upSince });
         const cut = { open: 0, charged: 0, owing: 0 };
         let left: readonly string[] = [];
         for (let kill = 0; kill < KILLS; kill += 1) {

@@ -6,6 +6,8 @@ export type Killable = {
   readonly databaseUrl: string;
   /** Its address. Resolves once it listens. */
   readonly target: () => Promise<string>;
+  /** When its newest start was ready, by `performance.now()`. */
+  readonly upSince: () => number;
   /** kill -9. */
   kill(): Promise<void>;
   /** Resolves when it is ready again. */
@@ -28,9 +30,11 @@ export async function startKillable(
   await service.ready();
   let next = Promise.withResolvers<string>();
   next.resolve(service.url);
+  let upSince = performance.now();
   return {
     databaseUrl: database.url,
     target: () => next.promise,
+    upSince: () => upSince,
     async kill() {
       next = Promise.withResolvers<string>();
       await service.kill();
@@ -38,6 +42,7 @@ export async function startKillable(
     async restart() {
       service = await start();
       await service.ready();
+      upSince = performance.now();
       next.resolve(service.url);
     },
     async stop() {

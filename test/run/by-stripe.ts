@@ -53,6 +53,9 @@ type Left = {
 // prettier-ignore
 const LEFT_OUT: readonly Left[] = [
   { because: 'tables',  file: 'test/http/payments/refund/400.test.ts' },
+  { because: 'tables',  file: 'test/http/subscriptions/pending.test.ts',          test: 'and fails after it was taken back' },
+  { because: 'tables',  file: 'test/http/subscriptions/retries.test.ts',          test: 'it pays not after all' },
+  { because: 'tables',  file: 'test/http/subscriptions/given-back.test.ts',       test: 'a disputed payment is not credited until' },
   { because: 'cards',   file: 'test/http/auto-topups/lost.test.ts' },
   { because: 'cards',   file: 'test/http/subscriptions/lost.test.ts' },
   { because: 'amounts', file: 'test/http/subscriptions/allowance.test.ts',        test: 'to the smallest coin' },
@@ -67,6 +70,7 @@ const LEFT_OUT: readonly Left[] = [
   { because: 'page',    file: 'test/payments/once.test.ts',                       test: 'fails, and its card number is kept nowhere' },
   { because: 'time',    file: 'test/http/subscriptions/left-to-merchant.test.ts', test: 'the draft that a resume replaces' },
   { because: 'time',    file: 'test/http/usage-billing/ends.test.ts',             test: 'charge is under way when the subscription ends' },
+  { because: 'page',    file: 'test/payments/customers.test.ts',                  test: 'a payment that is not made is found by its known customer' },
   { because: 'cards',   file: 'test/payments/events.test.ts',                     test: 'the event of a payment that fails' },
   { because: 'cards',   file: 'test/payments/instruments.test.ts',                test: 'a payment by a sandbox instrument' },
   { because: 'cards',   file: 'test/payments/once.test.ts',                       test: 'loading the page gives up no charge that may still be in flight' },

@@ -22,6 +22,7 @@ export interface Choice {
   /** For `bun test`. */
   readonly flags: readonly string[];
   readonly needsServices: boolean;
+  readonly needsBrowser: boolean;
   readonly kinds: Kinds;
   /** Run after the suites. */
   readonly commands: readonly (readonly string[])[];
@@ -41,9 +42,11 @@ export function choose(args: readonly string[]): Choice {
   const graph = new Graph();
   const kinds = new Kinds(graph);
   const suites = suitesOf(mode, { graph, kinds }).filter(({ files }) => files.length > 0);
-  const needsServices = suites.some(({ files }) => files.some((file) => kinds.needsServices(file)));
+  const files = suites.flatMap((suite) => suite.files);
+  const needsServices = files.some((file) => kinds.needsServices(file));
+  const needsBrowser = files.some((file) => kinds.of(file) === 'browser');
   const commands = mode.kind === 'night' ? NIGHT_COMMANDS : [];
-  return { suites, flags, needsServices, kinds, commands };
+  return { suites, flags, needsServices, needsBrowser, kinds, commands };
 }
 
 function parse(args: readonly string[]): { mode: Mode; flags: readonly string[] } {

@@ -21,12 +21,18 @@ export interface Ended {
   readonly printed: string;
   /** As `exit code 1` or `SIGKILL`; undefined: it found no failure. */
   readonly fault: string | undefined;
+  /** By a signal: it came to no report. */
+  readonly isKilled: boolean;
   /** It stops at a failure: then a file without tests may not have been its turn. */
   readonly isBail: boolean;
 }
 
 /** Printed where no test runs: a file that does not load, an error after the last test. */
 const BETWEEN = /^# Unhandled error between tests\n-+\n([^]*?)^-{20,}$/gm;
+/** As many files as may run at once, and some. */
+const LAST_MAX = 6;
+/** Above the tests of a file. */
+const HEADING = /^(?:\.\/)?(\S+\.test\.ts):$/gm;
 const SEEDS = [
   /\{ seed: -?\d+, path: "[^"]*"/,
   /\b(?:CHAOS_)?SEED=\d+/,
@@ -34,6 +40,9 @@ const SEEDS = [
 ] as const;
 
 export function failuresOf(ended: Ended): readonly Failure[] {
+  if (ended.isKilled && ended.files.length > 1) {
+    return [{ ...ofFile('', 'bun test was ended before its last file'), said: atItsEnd(ended) }];
+  }
   const found = ended.cases.filter(({ outcome }) => outcome === 'failed').map(ofCase);
   const errors = [...ended.printed.matchAll(BETWEEN)].map(([, said = '']) => said.trim());
   for (const file of withoutTests(ended)) {
@@ -50,6 +59,14 @@ export function failuresOf(ended: Ended): readonly Failure[] {
     found.push({ ...ofFile('', 'bun test failed, and no test did'), said: ended.fault });
   }
   return found;
+}
+
+/** Which files it had not come to, and which came last: what was in hand is among them. */
+function atItsEnd({ files, printed, fault }: Ended): string {
+  const headings = [...printed.matchAll(HEADING)].map(([, file]) => file ?? '');
+  const left = files.filter((file) => !headings.includes(file));
+  const last = [...new Set(headings.toReversed())].slice(0, LAST_MAX);
+  return [`${fault}`, 'the last results of:', ...last, 'no result yet of:', ...left].join('\n');
 }
 
 function withoutTests({ files, cases, isBail }: Ended): readonly string[] {

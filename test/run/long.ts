@@ -17,10 +17,10 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/(?:admin|csv|documented|documents|openapi|processor-page)\\.',
     '^test/http/(?:api-keys|checkouts|customers|discounts|entitlements|events|invoices|meters|organization)/40[04]\\.',
     '^test/http/(?:payments/list|payments/one|products|spend-cap|usage-prices|webhook-endpoints)/40[04]\\.',
-    '^test/http/(?:alerts/durable|api-keys/told|decisions/nodes|edge/revocation|invoices/meetings|metrics)\\.',
+    '^test/http/(?:alerts/durable|api-keys/told|decisions/nodes|edge/revocation|invoices/(?:subscribed-)?meetings|metrics)\\.',
     '^test/http/(?:events/stream-(?:drain|many|slow)|spend-cap/(?:durable|pending)|webhook-endpoints/replay)\\.',
     '^test/http/metering/(?:former-keys|hints|track-batch/restart|usage-events-again)\\.',
-    '^test/payments/(?:challenge|dead-letter)\\.',
+    '^test/payments/(?:challenge|dead-letter|nothing-to-charge|returns-at-once)\\.',
     '^test/http/edge/(?:answers|every-post|forms|hostile-strings|json|lenient|metadata|times|without-fields)\\.',
     '^test/contract/authentication\\.',
     '^test/http/edge/(?:auth|key-turns|key-watch|no-query|refusals|scopes|walls|writers)\\.',
@@ -31,7 +31,7 @@ const BY_ONE_NODE = new RegExp(
     '^test/http/(?:invoices/usage-(?:csv|large|lines)|metering/scalars|organization/(?:branded-pages|logo-rate|processor-admin))\\.',
     '^test/http/(?:portal/pages|usage-prices/pages|usage-series/(?:calendar|refusals)|webhook-endpoints/sample)\\.',
     '^test/payments/(?:eviction|numbers-together)\\.',
-    '^test/http/(?:bounds/bounds|lists/after|usage-prices/409)\\.',
+    '^test/http/(?:bounds/(?:answers|bounds)|credit/many|lists/after|usage-prices/409)\\.',
     '^test/contract/(?:answers|refusals)\\.',
     '^test/http/(?:docs-types|edge/nullable|checkouts/quote|organization/branding|test-clock/refusals)\\.',
     '^test/http/metering/(?:aggregations|not-found|reservations/refusals|track/422)\\.',
@@ -46,7 +46,7 @@ const BY_ONE_NODE = new RegExp(
 /** Long files that bound or measure time: they need the machine for themselves. */
 const ALONE = new RegExp(
   [
-    '^test/attacks/',
+    '^test/attacks/(?!previews\\.)',
     '^test/chaos/(?:cluster|cluster-move|database|frozen)\\.',
     '^test/cluster/clocks\\.',
     '^test/http/(?:edge/revocation|events/stream-many)\\.',

@@ -1,11 +1,12 @@
 // The test command. test/README.md says how to call it.
 //
-// It chooses files, starts PostgreSQL and Redis for them, runs `bun test` with several files at
-// once and the flags that it was given, and prints what took long and what failed. It exits with 1
-// after a failure, or where no test ran. Nothing that fails is run again.
+// It chooses files, starts PostgreSQL and Redis for them, installs Chromium where they need it, runs
+// `bun test` with several files at once and the flags that it was given, and prints what took long and
+// what failed. It exits with 1 after a failure, or where no test ran. Nothing that fails is run again.
 import { mkdtempSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { chromiumPath } from '../pages/chromium.ts';
 import { choose } from './choice.ts';
 import { type Ran, runCommand } from './night.ts';
 import { openThrowAway, scratch } from './services.ts';
@@ -29,11 +30,15 @@ async function openTestServices(): Promise<TestServices> {
 
 async function main(): Promise<number> {
   const began = performance.now();
-  const { suites, flags, needsServices, kinds, commands } = choose(process.argv.slice(2));
+  const { suites, flags, needsServices, needsBrowser, kinds, commands } = choose(
+    process.argv.slice(2),
+  );
   const stopping = new AbortController();
   const { signal } = stopping;
   process.on('SIGINT', () => stopping.abort('SIGINT'));
   process.on('SIGTERM', () => stopping.abort('SIGTERM'));
+  // The files that need one say so themselves.
+  if (needsBrowser) await chromiumPath().catch((error: unknown) => console.error(String(error)));
   const services = needsServices ? await openTestServices() : undefined;
   const env = {
     TEST_DATABASE_URL: services?.databaseUrl ?? '',

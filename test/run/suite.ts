@@ -2,8 +2,9 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, failuresOf } from './failures.ts';
+import { type Ended, type Failure, failuresOf } from './failures.ts';
 import { ROOT } from './graph.ts';
+import { isNight } from './night.ts';
 import { casesIn } from './report.ts';
 
 /** Files at the same time: beside each runs its database, so more only wait for one another. */
@@ -26,6 +27,12 @@ const KEPT_MS_MIN = 2000;
 const UPDATE = '--update-timings';
 /** A stuck test fails after this. Several files share the machine, so it is long. */
 const TEST_MS_MAX = 60_000;
+/**
+ * A call that prints nothing for so long is stuck where no timeout ends it, as in a loop. Above the
+ * longest timeout of a test; those of the night have an hour.
+ */
+const SILENT_MS_MAX = 900_000;
+const SILENT_AT_NIGHT_MS_MAX = 4_000_000;
 
 export interface Suite {
   /** As the summary calls it. */
@@ -37,6 +44,8 @@ export interface Suite {
   readonly env?: Readonly<Record<string, string>>;
   /** For `bun test`, besides those of the command. */
   readonly flags?: readonly string[];
+  /** It is ended once it prints nothing for so long. By default above the longest timeout of its files. */
+  readonly silentMsMax?: number;
 }
 
 export interface Outcome {
@@ -68,7 +77,7 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Outco
   const began = performance.now();
   try {
     const many = [`--parallel=${suite.workers}`, `--timings=${timings}`, UPDATE];
-    const { printed, fault } = await bunTest(suite, options, [
+    const ended = await bunTest(suite, options, [
       ...(files.length === 1 ? [] : many),
       '--reporter=junit',
       `--reporter-outfile=${report}`,
@@ -81,7 +90,7 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Outco
     return {
       suite,
       passed: cases.filter(({ outcome }) => outcome === 'passed').length,
-      failures: failuresOf({ files, cases, printed, fault, isBail }),
+      failures: failuresOf({ ...ended, files, cases, isBail }),
       ms,
       durations: measured,
     };
@@ -91,10 +100,10 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Outco
 }
 
 async function bunTest(
-  { files, env, flags: own = [] }: Suite,
+  { files, env, flags: own = [], silentMsMax = silentMsOf(files) }: Suite,
   { flags, signal, root = ROOT, isQuiet = false }: RunOptions,
   added: readonly string[],
-): Promise<{ readonly printed: string; readonly fault: string | undefined }> {
+): Promise<Pick<Ended, 'printed' | 'fault' | 'isKilled'>> {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -113,16 +122,29 @@ async function bunTest(
   );
   const onAbort = () => child.kill(signal.reason as NodeJS.Signals);
   signal.addEventListener('abort', onAbort);
+  let isStuck = false;
+  const endStuck = (): void => {
+    isStuck = true;
+    child.kill('SIGKILL');
+  };
+  const silence = setTimeout(endStuck, silentMsMax);
   const printed = await textOf(child.stderr, (chunk) => {
+    silence.refresh();
     if (!isQuiet) process.stderr.write(chunk);
   });
   await child.exited;
+  clearTimeout(silence);
   signal.removeEventListener('abort', onAbort);
-  const { exitCode } = child;
-  if (exitCode === 0) return { printed, fault: undefined };
+  const { exitCode, signalCode } = child;
+  if (exitCode === 0) return { printed, fault: undefined, isKilled: false };
+  const silent = `nothing was printed for ${silentMsMax / 1000} s`;
   // Bun's types have a number as well.
-  return { printed, fault: `${child.signalCode ?? `exit code ${exitCode}`}` };
+  const fault = isStuck ? silent : `${signalCode ?? `exit code ${exitCode}`}`;
+  return { printed, fault, isKilled: signalCode !== null };
 }
+
+const silentMsOf = (files: readonly string[]): number =>
+  files.some(isNight) ? SILENT_AT_NIGHT_MS_MAX : SILENT_MS_MAX;
 
 async function textOf(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -32,12 +32,14 @@ const PLANTED = {
   });`,
   seeds: `test('the simulator', () => { throw new Error('SEED=17 (crash): wrong'); });`,
   empty: '',
+  stuck: `test('a loop without an end', () => { for (;;); });`,
   passing: `test('fine', () => {});`,
 };
 
 type Name = keyof typeof PLANTED;
 
-const NAMES = Object.keys(PLANTED) as Name[];
+/** Those that end. */
+const NAMES = (Object.keys(PLANTED) as Name[]).filter((name) => name !== 'stuck');
 const KINDS = { of: () => 'pure' as const };
 
 const root = mkdtempSync(join(tmpdir(), 'tollhouse-planted-run-'));
@@ -110,6 +112,23 @@ test('the summary names a file that runs alone and ends the process', async () =
   const told = failuresIn(summaryOf(ran, KINDS));
   expect(isGreen(ran)).toBe(false);
   expect(told['crash']).toContain('no test of it ran\n    SIGKILL');
+});
+
+test('the summary says of each file why no test of it ran, where none ran at all', async () => {
+  const told = failuresIn(summaryOf(await run(['unloaded', 'empty']), KINDS));
+  expect(told['unloaded']).toContain('nowhere.ts');
+  expect(told['unloaded']).toContain('repeat: bun run test unloaded.test.ts');
+  expect(told['empty']).toContain('no test of it ran');
+});
+
+test('a file that no timeout ends is ended once nothing is printed, and named', async () => {
+  const ran = await run(['passing', 'stuck'], { ...LOADED_ONCE, silentMsMax: 3000 });
+  const text = summaryOf(ran, KINDS);
+  expect(isGreen(ran)).toBe(false);
+  expect(text).toContain('nothing was printed for 3 s');
+  expect(text).toMatch(
+    /last results of:\s+passing\.test\.ts\s+no result yet of:\s+stuck\.test\.ts/,
+  );
 });
 
 test('the command in the summary has the environment of the suite', async () => {

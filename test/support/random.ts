@@ -8,14 +8,25 @@ export type Random = {
 
 /** Runs `task` with choices from a new seed, which the error names where it fails. */
 export async function withSeed<T>(task: (random: Random) => Promise<T>): Promise<T> {
-  const given = process.env['CHAOS_SEED'];
-  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  const seed = newSeed();
   try {
     return await task(seeded(seed));
   } catch (error) {
     if (error instanceof Error) error.message += `\nCHAOS_SEED=${seed}`;
     throw error;
   }
+}
+
+let drawn = 0;
+
+/** CHAOS_SEED itself; or one drawn from TEST_SEED, so that a run of the same files draws the same. */
+export function newSeed(): number {
+  const given = process.env['CHAOS_SEED'];
+  if (given !== undefined) return Number(given);
+  const ofRun = process.env['TEST_SEED'];
+  if (ofRun === undefined) return Math.floor(Math.random() * 2 ** 31);
+  drawn += 1;
+  return seeded(Number(ofRun) + drawn).integer(0, 2 ** 31 - 1);
 }
 
 export function shuffled<T>(items: readonly T[], random: Random): T[] {

@@ -212,7 +212,7 @@ async function startNode(
   const stripe = await stripeSideOf(options);
   const settings = settingsOf(options, { url, stripe });
   const service = await openService({
-    databaseUrl: isAlone || isReused ? patient(database.url) : database.url,
+    databaseUrl: patient(database.url),
     redisUrl: options.redisUrl ?? testServices().redisUrl,
     settings,
     secretsKey: TEST_SECRETS_KEY,

@@ -1,10 +1,10 @@
 // A run under chaos as a test: what happened is printed, and nothing may be wrong.
 import { expect } from 'bun:test';
+import { newSeed } from '../../support/random.ts';
 import { type ChaosResult, runChaos } from './chaos.ts';
 import type { ChaosOptions } from './options.ts';
 
-const given = process.env['CHAOS_SEED'];
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+const seed = newSeed();
 
 function say(line: string): void {
   console.log(line);

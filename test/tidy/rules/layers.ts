@@ -24,21 +24,21 @@ const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
   'ledger/metering/{alert,grants,meter,paid-by,pool,reservation,span,usage-price}.ts',
-  'ledger/payments/{charge,dispute,payment,pricing,refund}.ts',
-  'ledger/subscriptions/{commands,dunning,preview,rating,subscription,transitions,upcoming}.ts',
+  'ledger/payments/{charge,declines,dispute,payment,pricing,refund}.ts',
+  'ledger/subscriptions/{commands,dunning,invoice-ids,preview,rating,subscription,transitions,upcoming}.ts',
   'ledger/topups/**',
 ];
 /** The decisions, as actors call them. */
 const DECISIONS = [
   'ledger/metering/**',
   'ledger/payments/**',
-  'ledger/subscriptions/{commands,preview,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
+  'ledger/subscriptions/{collecting,commands,preview,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
   'ledger/topups/**',
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [
-  'ledger/actor/{actor,actor-cache,alarms,alerts,alarms-api,auto-topups,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
-  'ledger/actor/{own-slots,ownership-session,payments,recording,reservations,spend-cap,subscriptions,unit-size,weight}.ts',
+  'ledger/actor/{actor,actor-cache,alarms,alerts,alarms-api,auto-topups,balances,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
+  'ledger/actor/{own-slots,ownership-session,payments,previews,recording,reservations,spend-cap,subscriptions,tick,unit-size,weight}.ts',
 ];
 
 const LAYERS: Layer[] = [
@@ -73,7 +73,7 @@ const LAYERS: Layer[] = [
       'ledger/*.ts',
       'ledger/subscriptions/**',
       'ledger/metering/{meter,plan-allowance,plan-spans,signup,span,spans,usage-price}.ts',
-      'ledger/payments/payment.ts',
+      'ledger/payments/{payment,pricing}.ts',
     ],
   },
   // What runs them.

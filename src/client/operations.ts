@@ -45,6 +45,13 @@ export const OPERATIONS = {
     params: 'none',
     answer: 'nothing',
   },
+  getCredit: { method: 'GET', path: '/customers/{id}/credit', keyed: false, params: 'none' },
+  listCreditEntries: {
+    method: 'GET',
+    path: '/customers/{id}/credit/entries',
+    keyed: false,
+    params: 'query',
+  },
   putAutoTopup: {
     method: 'PUT',
     path: '/customers/{id}/auto-topups/{featureKey}',
@@ -71,7 +78,7 @@ export const OPERATIONS = {
     params: 'none',
   },
   checkEntitlement: { method: 'POST', path: '/check', keyed: true, params: 'body' },
-  checkEntitlements: { method: 'POST', path: '/check/batch', keyed: false, params: 'body' },
+  checkEntitlements: { method: 'POST', path: '/check/batch', keyed: true, params: 'body' },
   createReservation: { method: 'POST', path: '/reservations', keyed: true, params: 'body' },
   getReservation: { method: 'GET', path: '/reservations/{id}', keyed: false, params: 'none' },
   commitReservation: {
@@ -238,6 +245,12 @@ export const OPERATIONS = {
     keyed: true,
     params: 'none',
   },
+  unscheduleSubscription: {
+    method: 'POST',
+    path: '/subscriptions/{id}/unschedule',
+    keyed: true,
+    params: 'none',
+  },
   pauseSubscription: {
     method: 'POST',
     path: '/subscriptions/{id}/pause',
@@ -278,6 +291,13 @@ export const OPERATIONS = {
   createInvoice: { method: 'POST', path: '/invoices', keyed: true, params: 'body' },
   listInvoices: { method: 'GET', path: '/invoices', keyed: false, params: 'query', list: true },
   getInvoice: { method: 'GET', path: '/invoices/{id}', keyed: false, params: 'none' },
+  listInvoiceLines: {
+    method: 'GET',
+    path: '/invoices/{id}/lines',
+    keyed: false,
+    params: 'query',
+    list: true,
+  },
   downloadInvoiceUsage: {
     method: 'GET',
     path: '/invoices/{id}/usage.csv',
@@ -292,7 +312,7 @@ export const OPERATIONS = {
     method: 'GET',
     path: '/api/invoices/{id}/pdf',
     keyed: false,
-    params: 'none',
+    params: 'query',
     answer: 'text',
   },
   createPortalToken: {

@@ -72,17 +72,19 @@ export type Operations = {
    * Grant a customer units of a feature
    *
    * A top-up by default. With `resetInterval` an allowance, which is given afresh each
-   * interval from its start; the period of the feature is that of the allowance with the
-   * lowest priority, then the oldest. Burn order: lowest priority, soonest expiry, rollover
-   * before fresh, oldest.
+   * interval, counted from `effectiveAt`, also one that is past, in the time zone of the
+   * organization; the period of the feature is that of the allowance with the lowest priority,
+   * then the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh,
+   * oldest. An `idempotencyKey`, or an `Idempotency-Key` in its place, counts once for its
+   * customer.
    */
   createGrant: { args: [id: string, params: GrantCreate]; answer: Grant };
   /**
    * What a customer may use of each feature, grant by grant
    *
    * By feature, and in the order in which they are used up: the first that is active, not
-   * suspended and has something left pays for what is used next. Those that begin later are
-   * there too, those that have ended are not.
+   * suspended and has something left pays for what is used next. Those that begin later come
+   * behind them, those that have ended are not there. With `nextCursor` there are more.
    */
   listGrants: { args: [id: string, params?: ListGrantsQuery]; answer: LiveGrants };
   /**
@@ -91,7 +93,12 @@ export type Operations = {
    * What was used of it stays used. Again is the same answer.
    */
   voidGrant: { args: [id: string]; answer: Grant };
-  /** What a customer has of each feature in the current period */
+  /**
+   * What a customer has of each feature in the current period
+   *
+   * By feature. With `nextCursor` there are more. A balance shows the first 100 of its grants
+   * in the order in which they are used up: `GET /customers/{id}/grants` has them all.
+   */
   listBalances: { args: [id: string, params?: ListBalancesQuery]; answer: Balances };
   /**
    * Set the spend cap of a customer
@@ -118,6 +125,19 @@ export type Operations = {
    */
   deleteSpendCap: { args: [id: string]; answer: void };
   /**
+   * Get the credit of a customer
+   *
+   * What later invoices of its subscriptions use before anything is charged, by currency, with
+   * the newest entries. A currency in which there has never been any is not there.
+   */
+  getCredit: { args: [id: string]; answer: Credit };
+  /**
+   * List what changed the credit of a customer, newest first
+   *
+   * In one currency. With `nextCursor` there are more.
+   */
+  listCreditEntries: { args: [id: string, params: ListCreditEntriesQuery]; answer: CreditEntries };
+  /**
    * Top a customer up automatically
    *
    * Whenever the level of the feature is below `threshold`, the customer's newest payment
@@ -128,12 +148,12 @@ export type Operations = {
    * captured in a calendar day, week from Monday, or month of your time zone. There is one
    * charge at a time, whatever happens at once.
    *
-   * What was declined as `insufficient_funds` or `processing_error`, or not attempted, is
-   * tried again after 1, 6 and 24 hours, each counted from the decline before. After the
-   * fourth, and after any other decline, it is suspended until the customer has stored another
-   * payment method. To put the same again changes nothing; other settings count from now on
-   * and lift no suspension but that of the limit. A charge under way gives what it was ordered
-   * for.
+   * What was declined as `insufficient_funds` or `processing_error`, or not attempted (but
+   * `amount_refused`), is tried again after 1, 6 and 24 hours, each counted from the decline
+   * before. After the fourth, and after any other decline, it is suspended until the customer
+   * has stored another payment method. To put the same again changes nothing; other settings
+   * count from now on and lift no suspension but that of the limit. A charge under way gives
+   * what it was ordered for.
    *
    * It is a `PURCHASE` with an invoice (`billingReason` is `auto_topup`) and a receipt. A
    * refund takes no units back. `sum` and `count` meters only.
@@ -173,8 +193,14 @@ export type Operations = {
   /**
    * Up to 500 checks at once
    *
-   * `results` has what /check would answer to each, in order, or `error`: a check that cannot
-   * be answered leaves the others as they are.
+   * Up to 500 bodies of /check and 2 MiB (2,097,152 bytes). `results` has what /check would
+   * answer to each, in order, or `error`: a check that cannot be answered leaves the others as
+   * they are. Rows with `consume` are decided in their order, and answered when all of them
+   * that were allowed are on disk. A question need not see what a row of the same call
+   * records. An `Idempotency-Key` header stands in the place of the `idempotencyKey` of each
+   * row with `consume` or `reserve` that has none, by its place in the call; it means nothing
+   * to the others. A row that cannot be answered now is `service_unavailable`, and the others
+   * stand. Where that is so of all, the call is 503.
    */
   checkEntitlements: { args: [params: CheckBatchBody]; answer: CheckBatchResult };
   /**
@@ -191,8 +217,8 @@ export type Operations = {
    * committed; what is released of it is lost.
    *
    * An `idempotencyKey` counts once for its customer: repeated, it answers the reservation as
-   * it is now. For features that sum or count; on one that counts, in whole units. A customer
-   * has at most 1,000 open reservations of a feature (409).
+   * it is now, or the refusal as it was. For features that sum or count; on one that counts,
+   * in whole units. A customer has at most 1,000 open reservations of a feature (409).
    */
   createReservation: { args: [params: ReservationCreate]; answer: Reservation };
   /**
@@ -284,14 +310,14 @@ export type Operations = {
    * Usage of a feature over time
    *
    * In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to`
-   * are any instants, and the first and last bin are cut there. Each event is in the bin of
-   * its own time, late ones too; a bin without any has a 0. What /track, /events/ingest and
-   * the others have acknowledged is counted at once. With `group_by` each bin has a row for
-   * each group that it has, and one with `group: null` for the rest. Groups are read from the
-   * events, at most 250,000 of them, and so is a quarter of an hour that `from` or `to` cuts:
-   * where retention has dropped those events this is 400. `format=csv` answers
-   * `start,end,value,events` and with groups `group`, as text. Only `sum` and `count` meters
-   * have bins.
+   * are any instants: bins have the calendar's start and end all the same, and the usage of
+   * the range. Each event is in the bin of its own time, late ones too; a bin without any has
+   * a 0. What /track, /events/ingest and the others have acknowledged is counted at once. With
+   * `group_by` each bin has a row for each group that it has, and one with `group: null` for
+   * the rest; more than 1 MiB of them is 400. Groups are read from the events, at most 250,000
+   * of them, and so is a quarter of an hour that `from` or `to` cuts: where retention has
+   * dropped those events this is 400. `format=csv` answers `start,end,value,events` and with
+   * groups `group`, as text. Only `sum` and `count` meters have bins.
    */
   getUsage: { args: [params: GetUsageQuery]; answer: UsageSeries };
   /**
@@ -420,14 +446,16 @@ export type Operations = {
    * too, and `maximumAmount`. All of it is exact, and rounded half up once for each line of an
    * invoice.
    *
-   * What is priced by itself is a span: it begins with a period of the allowance, or with a
-   * change of plan, and ends with the period, the next change or the subscription. What is
-   * past the limit at its end, less what was past it at its start, is on the next renewal
-   * invoice; after a change on the invoice of the change; and at the end of the subscription
-   * on a final one (`billingReason` is `usage`). Where the allowance is given more often than
-   * the product renews, each span is priced by itself and together they are one line. Events
-   * that come late are a `usage_adjustment` on the next invoice. Discounts do not cover usage.
-   * Top-ups and other grants are used before anything is charged.
+   * What is priced by itself is a span: what the price sells in one period of the allowance.
+   * It ends with the period or the subscription, or where another price, or none, comes into
+   * force; not with a change that keeps the price. What is past the limit at its end is on the
+   * next renewal invoice, and at the end of the subscription on a final one (`billingReason`
+   * is `usage`). The invoice of a change bills what the span costs so far, less what was
+   * billed of it. The minimum is billed when the span ends, for the share of the period in
+   * which the price was in force. Where the allowance is given more often than the product
+   * renews, each span is priced by itself and together they are one line. Events that come
+   * late are a `usage_adjustment` on the next invoice. Discounts do not cover usage. Top-ups
+   * and other grants are used before anything is charged.
    *
    * A feature without an entitlement has nothing included, and the periods of the
    * subscription. An allowance is limited, given at least as often as each recurring price of
@@ -566,7 +594,8 @@ export type Operations = {
    * Cancel a subscription
    *
    * At the end of its period unless it says `immediate`, which may follow the other. Again is
-   * the same.
+   * the same. A change that waits for its payment (`pendingChange`) is taken back: what is
+   * paid of it all the same is refunded in full.
    */
   cancelSubscription: { args: [id: string, params?: SubscriptionCancel]; answer: Subscription };
   /**
@@ -575,6 +604,16 @@ export type Operations = {
    * Where there is none, nothing changes.
    */
   uncancelSubscription: { args: [id: string]; answer: Subscription };
+  /**
+   * Take back a change that waits
+   *
+   * Of `pendingChange`, which waits for its payment. It does not begin, and what is paid of it
+   * all the same is refunded in full: the invoice stays open until the bank has decided,
+   * unless the processor lets go of the charge at once. Where none waits: `invalid_state`.
+   * Events are `subscription.updated` with `changes: ["pendingChange"]` when a change begins
+   * to wait and when it does not any more.
+   */
+  unscheduleSubscription: { args: [id: string]; answer: Subscription };
   /**
    * Pause a subscription
    *
@@ -648,6 +687,13 @@ export type Operations = {
   /** Get an invoice */
   getInvoice: { args: [id: string]; answer: Invoice };
   /**
+   * List the lines of an invoice, in their order
+   *
+   * An invoice has the first of them itself, and says with `linesHasMore` whether there are
+   * more.
+   */
+  listInvoiceLines: { args: [id: string, params?: ListInvoiceLinesQuery]; item: InvoiceLine };
+  /**
    * Download the usage behind an invoice
    *
    * CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the lines of
@@ -674,9 +720,10 @@ export type Operations = {
   /**
    * Charge an invoice now
    *
-   * With what the customer has left to pay with. A charge that takes its time is 202. Paid
-   * already is 200. A draft of a pause is not charged while the resume that takes its place
-   * waits for its payment.
+   * With what the customer has left to pay with. A charge that takes its time is 202; again
+   * with its `Idempotency-Key` it is what became of that. Paid already is 200. An invoice of a
+   * subscription is paid as one of its payments, also after its end. A draft of a pause is not
+   * charged while the resume that takes its place waits for its payment.
    */
   payInvoice: { args: [id: string]; answer: Invoice };
   /**
@@ -690,7 +737,7 @@ export type Operations = {
    *
    * HTML for A4, without a script.
    */
-  printInvoice: { args: [id: string]; answer: string };
+  printInvoice: { args: [id: string, params?: PrintInvoiceQuery]; answer: string };
   /**
    * Open the portal to a customer
    *
@@ -842,10 +889,11 @@ export type Operations = {
   /**
    * Change the settings of the organization
    *
-   * In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller`,
-   * `dunning` and `branding` what is left out stays as it is; `null` clears a field of the
-   * seller or the branding. Invoices that were issued keep the seller that they have, and show
-   * the branding of now. Each part that changed fires one `organization.config_changed`.
+   * In the mode of the key alone: a test key cannot reach what live invoices say. A new name
+   * is that of both modes, but by a test key. Of `seller`, `dunning` and `branding` what is
+   * left out stays as it is; `null` clears a field of the seller or the branding. Invoices
+   * that were issued keep the seller that they have, and show the branding of now. Each part
+   * that changed fires one `organization.config_changed`.
    */
   updateOrganization: { args: [params: OrganizationChange]; answer: Organization };
   /**
@@ -910,16 +958,17 @@ export type Operations = {
   /**
    * Revoke an API key
    *
-   * It opens nothing from now on, and what it has open ends within a second. Again is the
-   * same. A key cannot revoke itself.
+   * It opens nothing from now on, and what it has open ends within a second. Open invitations
+   * that it made end. Again is the same. A key cannot revoke itself.
    */
   revokeApiKey: { args: [id: string]; answer: void };
   /**
    * Replace an API key
    *
    * Makes a key with the same name and scopes, which does not expire. The replaced one works
-   * on for the overlap, or until its own end where that is sooner. A key may rotate itself.
-   * The key is in this answer and never again; nothing but a hash of it is kept.
+   * on for the overlap, or until its own end where that is sooner, and so do open invitations
+   * that it made. A key may rotate itself. The key is in this answer and never again; nothing
+   * but a hash of it is kept.
    */
   rotateApiKey: { args: [id: string, params?: ApiKeyRotate]; answer: ApiKeyWithText };
   /**
@@ -933,22 +982,26 @@ export type Operations = {
   /**
    * Change the role of a member
    *
-   * It holds from the member's next request on. The last owner stays one. Both modes have the
-   * same members: a key of test mode is refused.
+   * It holds from the member's next request on. Open invitations that the member made end,
+   * where the new role may not make them. The last owner stays one. Both modes have the same
+   * members: a key of test mode is refused.
    */
   updateMember: { args: [id: string, params: MemberChange]; answer: Member };
   /**
    * Remove a member
    *
-   * Its sessions see nothing of the organization from now on. The last owner stays. Both modes
-   * have the same members: a key of test mode is refused.
+   * Its sessions see nothing of the organization from now on, and the open invitations that it
+   * made, or that are for its address, end. The last owner stays. Both modes have the same
+   * members: a key of test mode is refused.
    */
   removeMember: { args: [id: string]; answer: void };
   /**
    * Invite somebody by e-mail
    *
-   * For 7 days; it takes the place of one that the address has. The link is in the mail alone.
-   * Both modes have the same members: a key of test mode is refused.
+   * For 7 days, and no longer than the key or the member that invites may; it takes the place
+   * of one that the address has, which an admin does with none for an owner: that is 403. The
+   * link is in the mail alone; where no mails are sent, in this answer alone. Both modes have
+   * the same members: a key of test mode is refused.
    */
   createInvitation: { args: [params: InvitationCreate]; answer: NewInvitation };
   /** List invitations, newest first */
@@ -1038,6 +1091,10 @@ export type Operations = {
 };
 
 export type ListMetersQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1048,6 +1105,10 @@ export type ListMetersQuery = {
 };
 
 export type ListCustomersQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1066,10 +1127,24 @@ export type ListCustomersQuery = {
 
 export type ListGrantsQuery = {
   featureKey?: string;
+  limit?: number;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
 };
 
 export type ListBalancesQuery = {
   featureKey?: string;
+  limit?: number;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
+};
+
+export type ListCreditEntriesQuery = {
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  limit?: number;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
 };
 
 export type ListDecisionsQuery = {
@@ -1122,10 +1197,15 @@ export type ListUsageEventsQuery = {
   to?: string;
   /** `nextCursor` of the page before. */
   cursor?: string;
+  /** Events of a page. It has fewer where the next one would take the answer past 1 MiB. */
   limit?: number;
 };
 
 export type ListAlertsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1147,6 +1227,10 @@ export type ListCustomerAlertsQuery = {
 };
 
 export type ListProductsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1164,6 +1248,10 @@ export type ListProductsQuery = {
 };
 
 export type ListFeaturesQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1174,6 +1262,10 @@ export type ListFeaturesQuery = {
 };
 
 export type ListUsagePricesQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1184,6 +1276,10 @@ export type ListUsagePricesQuery = {
 };
 
 export type ListDiscountsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1194,6 +1290,10 @@ export type ListDiscountsQuery = {
 };
 
 export type ListCheckoutsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1205,6 +1305,10 @@ export type ListCheckoutsQuery = {
 };
 
 export type ListPaymentsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1221,6 +1325,10 @@ export type ListPaymentsQuery = {
 };
 
 export type ListRefundsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1231,6 +1339,10 @@ export type ListRefundsQuery = {
 };
 
 export type ListPayoutsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1245,6 +1357,10 @@ export type ListPayoutsQuery = {
 };
 
 export type ListWebhookHealthQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1257,6 +1373,10 @@ export type ListWebhookHealthQuery = {
 };
 
 export type ListSubscriptionsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1272,6 +1392,10 @@ export type ListSubscriptionsQuery = {
 };
 
 export type ListInvoicesQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1288,7 +1412,33 @@ export type ListInvoicesQuery = {
   number?: string;
 };
 
+export type ListInvoiceLinesQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last line of the page before: the list goes on behind it. Not together with
+   * `offset`.
+   */
+  after?: string;
+};
+
+export type PrintInvoiceQuery = {
+  /**
+   * Of an invoice with more than 100 lines: which part of them. The first one leads to the
+   * others.
+   */
+  sheet?: number;
+};
+
 export type ListEventsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1313,6 +1463,10 @@ export type StreamEventsQuery = {
 };
 
 export type ListWebhookEndpointsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1323,6 +1477,10 @@ export type ListWebhookEndpointsQuery = {
 };
 
 export type ListDeliveriesQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1336,6 +1494,10 @@ export type ListDeliveriesQuery = {
 };
 
 export type ListPartnerWebhookEndpointsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1346,6 +1508,10 @@ export type ListPartnerWebhookEndpointsQuery = {
 };
 
 export type ListApiKeysQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1356,6 +1522,10 @@ export type ListApiKeysQuery = {
 };
 
 export type ListMembersQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1366,6 +1536,10 @@ export type ListMembersQuery = {
 };
 
 export type ListInvitationsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1376,6 +1550,10 @@ export type ListInvitationsQuery = {
 };
 
 export type ListAuditLogQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1415,6 +1593,10 @@ export type DownloadAuditLogQuery = {
 };
 
 export type ListTagsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1428,6 +1610,10 @@ export type ListTagsQuery = {
 };
 
 export type ListCustomFieldsQuery = {
+  /**
+   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
+   * `hasMore` is true, and `limit` in the answer says how many it has.
+   */
   limit?: number;
   offset?: number;
   /**
@@ -1823,6 +2009,12 @@ export type Balance = {
   limit: number | null;
   consumed: number;
   remaining: number | null;
+  /**
+   * What money has paid of `consumed`: usage that was sold and billed within the period, as by
+   * a change of plan. It is in `balance`: `limit` + `billed` - `consumed` - `reserved`. Absent
+   * for nothing.
+   */
+  billed?: number;
   reserved: number;
   overage: number;
   unlimited: boolean;
@@ -1831,7 +2023,10 @@ export type Balance = {
   resetsAt: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   updatedAt: string;
+  /** In the order in which they are used up. */
   breakdown: BalanceBreakdown[];
+  /** Whether there are grants behind them: `GET /customers/{id}/grants` has them. */
+  breakdownHasMore: boolean;
 };
 
 export type BalanceBreakdown = {
@@ -1853,6 +2048,7 @@ export type BalanceThen = {
 
 export type Balances = {
   data: Balance[];
+  nextCursor: string | null;
 };
 
 export type BillingAddress = {
@@ -1924,7 +2120,7 @@ export type BrandingChange = {
 export type CancelMode = 'at_period_end' | 'immediate';
 
 export type CheckBatchBody = {
-  checks: readonly CheckItem[];
+  checks: readonly CheckBody[];
 };
 
 export type CheckBatchResult = {
@@ -1946,15 +2142,6 @@ export type CheckBody = {
   /** Seconds from now. */
   expiresIn?: number;
   idempotencyKey?: string;
-};
-
-export type CheckItem = {
-  /** The slug of the meter. */
-  featureKey: string;
-  customerId?: string;
-  /** The merchant's own id of the customer. */
-  externalCustomerId?: string;
-  value?: number | string;
 };
 
 export type CheckReason =
@@ -1980,6 +2167,12 @@ export type CheckResult = {
   requested: number;
   unlimited: boolean;
   overageAllowed: boolean;
+  /**
+   * What money has paid of `consumed`: usage that was sold and billed within the period, as by
+   * a change of plan. It is in `balance`: `limit` + `billed` - `consumed` - `reserved`. Absent
+   * for nothing.
+   */
+  billed?: number;
   reserved: number;
   /**
    * Of a feature that a pool of credits pays for: units of its own allowance, then credits of
@@ -2063,6 +2256,22 @@ export type CountOfDay = {
   lastWeek: number;
 };
 
+export type Credit = {
+  data: CreditBalance[];
+};
+
+export type CreditBalance = {
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** What later invoices in the currency may use. */
+  balance: string;
+  /**
+   * The newest 50: `GET /customers/{id}/credit/entries` lists all. All of them come to the
+   * balance.
+   */
+  entries: CreditEntry[];
+};
+
 export type CreditCost = {
   /** The slug of the meter. */
   featureKey: string;
@@ -2075,6 +2284,27 @@ export type CreditCostCreate = {
   featureKey: string;
   /** Credits a unit: a decimal above 0. */
   cost: string;
+};
+
+export type CreditEntries = {
+  data: CreditEntry[];
+  nextCursor: string | null;
+};
+
+export type CreditEntry = {
+  id: string;
+  /** With the decimals of the currency; negative where it was used. */
+  amount: string;
+  /**
+   * `change`: what a change of plan left over. `adjustment`: what another invoice did, or what
+   * there was before entries were kept. `applied`: an invoice used it. `void`: it is back, as
+   * that invoice is void or its change was taken back.
+   */
+  reason: 'change' | 'adjustment' | 'void' | 'applied';
+  invoiceId: string | null;
+  note: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
 };
 
 export type CustomField = {
@@ -2512,7 +2742,7 @@ export type Endpoint = {
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
    * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed.
+   * auto_topup.failed, payment.disputed.
    */
   eventTypes: SubscribedType[];
   description: string | null;
@@ -2538,7 +2768,7 @@ export type EndpointChange = {
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
    * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed.
+   * auto_topup.failed, payment.disputed.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string | null;
@@ -2554,7 +2784,7 @@ export type EndpointCreate = {
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
    * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed.
+   * auto_topup.failed, payment.disputed.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string;
@@ -2573,7 +2803,7 @@ export type EndpointWithSecret = {
   /**
    * `["*"]` for all of them. Omitted: every type but usage.recorded,
    * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed.
+   * auto_topup.failed, payment.disputed.
    */
   eventTypes: SubscribedType[];
   description: string | null;
@@ -2808,6 +3038,7 @@ export type FailureCode =
   | 'authentication_abandoned'
   | 'mandate_lost'
   | 'discount_spent'
+  | 'amount_refused'
   | 'processing_error'
   | 'not_found'
   | 'canceled';
@@ -2857,7 +3088,7 @@ export type GrantCreate = {
   priority?: number;
   reason?: string;
   idempotencyKey?: string;
-  /** Makes it an allowance: given afresh each interval, counted from its start. */
+  /** Makes it an allowance: given afresh each interval, counted from `effectiveAt`. */
   resetInterval?: GrantInterval;
   rollover?: RolloverCreate;
   overageAllowed?: boolean;
@@ -2974,7 +3205,10 @@ export type Invoice = {
   paidAt: string | null;
   /** How often it was tried to collect it. */
   attempts: number;
+  /** The first 100. */
   lines: InvoiceLine[];
+  /** Whether there are lines behind them: `GET /invoices/{id}/lines` has them all. */
+  linesHasMore: boolean;
   /** The document to print. */
   hostedUrl: string;
 };
@@ -3156,6 +3390,7 @@ export type LiveGrant = {
 
 export type LiveGrants = {
   data: LiveGrant[];
+  nextCursor: string | null;
 };
 
 export type Logo = {
@@ -3296,11 +3531,9 @@ export type NewInvitation = {
   createdAt: string;
   /** ISO 8601 in UTC, with milliseconds. */
   expiresAt: string;
-  /**
-   * false where the service sends no mails (`SMTP_URL`): the invitation is then on the account
-   * page of a user who signs in.
-   */
+  /** false where the service sends no mails (`SMTP_URL`). */
   mailed: boolean;
+  url: string | null;
 };
 
 export type Organization = {
@@ -3463,7 +3696,10 @@ export type PartnerEndpointWithSecret = {
 export type Payment = {
   id: string;
   status: PaymentStatus;
-  /** A decimal, with exactly the decimals of its currency. */
+  /**
+   * What was asked for. Of a part that you have captured at Stripe by hand, the payment's
+   * invoice, its event and `refundableAmount` say how much it is.
+   */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -3478,6 +3714,10 @@ export type Payment = {
   checkoutId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
+  /**
+   * Also of a payment that is not made, where the customer was known when the buyer tried to
+   * pay.
+   */
   customerId: string | null;
   customerEmail: string | null;
   externalCustomerId: string | null;
@@ -3597,6 +3837,7 @@ export type PaymentErroredData = {
     | 'authentication_abandoned'
     | 'mandate_lost'
     | 'discount_spent'
+    | 'amount_refused'
     | 'processing_error'
     | 'not_found'
     | 'canceled';
@@ -3663,6 +3904,7 @@ export type PaymentFailedData = {
     | 'authentication_abandoned'
     | 'mandate_lost'
     | 'discount_spent'
+    | 'amount_refused'
     | 'processing_error'
     | 'not_found'
     | 'canceled';
@@ -3883,6 +4125,30 @@ export type Payout = {
   createdAt: string;
 };
 
+/**
+ * A change, or a resume, that waits for its payment: a bank debit takes days. It begins when
+ * that is paid, and not without. Until then nothing changes; a cancellation, or
+ * `unschedule`, takes it back.
+ */
+export type PendingChange = {
+  priceId: string;
+  quantity: number;
+  invoiceId: string;
+  paymentId: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  since: string;
+};
+
+/** A change, or a resume, that waits for its payment. */
+export type PendingChangeData = {
+  priceId: string;
+  quantity: number;
+  invoiceId: string;
+  paymentId: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  since: string;
+};
+
 export type Period = {
   /** ISO 8601 in UTC, with milliseconds. */
   start: string;
@@ -3944,6 +4210,7 @@ export type PreviousSubscription = {
   resumesAt?: string | null;
   /** Whether its periods go on while it is paused. */
   keepInvoices?: boolean;
+  pendingChange?: PendingChangeData | null;
   externalCustomerId?: string | null;
   customerEmail?: string | null;
   clientReferenceId?: string | null;
@@ -4335,6 +4602,7 @@ export type Subscription = {
   pausedAt: string | null;
   resumesAt: string | null;
   keepInvoices: boolean;
+  pendingChange: PendingChange | null;
   metadata: Metadata;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
@@ -4417,6 +4685,7 @@ export type SubscriptionCanceledData = {
   resumesAt: string | null;
   /** Whether its periods go on while it is paused. */
   keepInvoices: boolean;
+  pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
   customerEmail: string | null;
   clientReferenceId: string | null;
@@ -4487,6 +4756,7 @@ export type SubscriptionCreatedData = {
   resumesAt: string | null;
   /** Whether its periods go on while it is paused. */
   keepInvoices: boolean;
+  pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
   customerEmail: string | null;
   clientReferenceId: string | null;
@@ -4537,6 +4807,7 @@ export type SubscriptionExpiredData = {
   resumesAt: string | null;
   /** Whether its periods go on while it is paused. */
   keepInvoices: boolean;
+  pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
   customerEmail: string | null;
   clientReferenceId: string | null;
@@ -4675,6 +4946,7 @@ export type SubscriptionTrialEndedData = {
   resumesAt: string | null;
   /** Whether its periods go on while it is paused. */
   keepInvoices: boolean;
+  pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
   customerEmail: string | null;
   clientReferenceId: string | null;
@@ -4728,6 +5000,7 @@ export type SubscriptionUpdatedData = {
   resumesAt: string | null;
   /** Whether its periods go on while it is paused. */
   keepInvoices: boolean;
+  pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
   customerEmail: string | null;
   clientReferenceId: string | null;
@@ -4754,6 +5027,7 @@ export type SubscriptionUpdatedData = {
     | 'currentPeriodEnd'
     | 'resumesAt'
     | 'keepInvoices'
+    | 'pendingChange'
     | 'externalCustomerId'
     | 'customerEmail'
     | 'clientReferenceId'
@@ -4919,6 +5193,12 @@ export type TrackResult = {
   remaining: number | null;
   overage: number;
   duplicate: boolean;
+  /**
+   * What money has paid of `consumed`: usage that was sold and billed within the period, as by
+   * a change of plan. It is in `balance`: `limit` + `billed` - `consumed` - `reserved`. Absent
+   * for nothing.
+   */
+  billed?: number;
 };
 
 export type TransactionType = 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
@@ -4956,8 +5236,9 @@ export type UpcomingPlainLine = {
 };
 
 /**
- * `usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that
- * costs now, after events that came late and corrections, less what was billed of it before.
+ * `usage`: what was used beyond the allowance in the period; of a period that was billed in
+ * part, what it costs more. `usage_adjustment`: what that costs now, after events that came
+ * late and corrections, less what was billed of it before.
  */
 export type UpcomingUsageLine = {
   type: UsageInvoiceLineType;
@@ -4969,20 +5250,23 @@ export type UpcomingUsageLine = {
   amount: string;
   usagePriceId: string;
   /**
-   * What makes up the amount before minimum, maximum and rounding; of an adjustment, that of
-   * all the usage.
+   * What makes up the amount before minimum, maximum and rounding, with what was billed of it
+   * before.
    */
   tiers: UsageInvoiceLineTier[];
   period: Period;
 };
 
 export type UsageBin = {
-  /** The first begins at `from`. */
+  /** The calendar's, also where `from` is later: usage before `from` is not in it. */
   start: string;
-  /** Not in it. The last ends at `to`. */
+  /** Not in it. The calendar's, also where `to` is earlier: usage from `to` on is not in it. */
   end: string;
   value: number | null;
-  /** The number of events, less corrections. */
+  /**
+   * The number of events; a correction is one, too. What is committed on a `count` meter is as
+   * many as its units.
+   */
   events: number;
   /**
    * With `group_by`: the value as it was sent, so 1 is not "1". Null: events without the name,
@@ -5012,8 +5296,9 @@ export type UsageEvents = {
 };
 
 /**
- * `usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that
- * costs now, after events that came late and corrections, less what was billed of it before.
+ * `usage`: what was used beyond the allowance in the period; of a period that was billed in
+ * part, what it costs more. `usage_adjustment`: what that costs now, after events that came
+ * late and corrections, less what was billed of it before.
  */
 export type UsageInvoiceLine = {
   id: string;
@@ -5026,8 +5311,8 @@ export type UsageInvoiceLine = {
   amount: string;
   usagePriceId: string;
   /**
-   * What makes up the amount before minimum, maximum and rounding; of an adjustment, that of
-   * all the usage.
+   * What makes up the amount before minimum, maximum and rounding, with what was billed of it
+   * before.
    */
   tiers: UsageInvoiceLineTier[];
   period: Period;
@@ -5074,7 +5359,10 @@ export type UsagePrice = {
   packageSize?: number;
   /** Of `package`. */
   packageAmount?: string;
-  /** What each period of the allowance costs at least, also without usage. */
+  /**
+   * What each period of the allowance costs at least, also without usage: for the share of it
+   * in which the price is in force.
+   */
   minimumAmount?: string;
   /** What each period of the allowance costs at most. */
   maximumAmount?: string;
@@ -5096,7 +5384,10 @@ export type UsagePriceCreate = {
   packageSize?: number | string | null;
   /** Of `package`. */
   packageAmount?: string | null;
-  /** What each period of the allowance costs at least, also without usage. */
+  /**
+   * What each period of the allowance costs at least, also without usage: for the share of it
+   * in which the price is in force.
+   */
   minimumAmount?: string | null;
   /** What each period of the allowance costs at most. */
   maximumAmount?: string | null;

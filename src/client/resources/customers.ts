@@ -19,6 +19,10 @@ export const customers = {
   retrieveSpendCap: 'getSpendCap',
   /** Remove the spend cap of a customer. */
   delSpendCap: 'deleteSpendCap',
+  /** Get the credit of a customer. */
+  retrieveCredit: 'getCredit',
+  /** List what changed the credit of a customer, newest first. */
+  listCreditEntries: 'listCreditEntries',
   /** Top a customer up automatically. */
   putAutoTopup: 'putAutoTopup',
   /** Get the automatic top-up of a feature. */

@@ -7,6 +7,8 @@ export const invoices = {
   list: 'listInvoices',
   /** Get an invoice. */
   retrieve: 'getInvoice',
+  /** List the lines of an invoice, in their order. */
+  listLines: 'listInvoiceLines',
   /** Issue a draft. */
   finalizeInvoice: 'finalizeInvoice',
   /** Charge an invoice now. */

@@ -19,6 +19,8 @@ export const subscriptions = {
   previewCancel: 'previewSubscriptionCancel',
   /** Take back a scheduled cancellation. */
   uncancel: 'uncancelSubscription',
+  /** Take back a change that waits. */
+  unschedule: 'unscheduleSubscription',
   /** Pause a subscription. */
   pause: 'pauseSubscription',
   /** Resume a subscription. */

@@ -62,7 +62,7 @@ const ADDRESSES = {
 const SERVICES = {
   DATABASE_URL: {
     unset: 'embedded',
-    says: 'PostgreSQL 18. Direct connections: not through a pooler in transaction mode. A connection may take 1 s to open; `?connect_timeout=5` gives it 5.',
+    says: 'PostgreSQL 18. Direct connections: not through a pooler in transaction mode. The first connections may take 10 s to open, later ones five times what the fastest took, 1 to 10 s; `?connect_timeout=5` gives each 5 s.',
   },
   REDIS_URL: {
     unset: 'embedded',

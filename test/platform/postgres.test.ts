@@ -107,9 +107,9 @@ test("a pool's connection has no maximal lifetime, which would drop its session'
 });
 
 test.each([
-  ['', 1],
+  ['', 10],
   ['?connect_timeout=30', 30],
-  ['?connect_timeout=soon', 1],
+  ['?connect_timeout=soon', 10],
 ])('a connection to a URL with "%s" may take %d s to open', async (query, seconds) => {
   const pool = openPool(`postgres://nobody@127.0.0.1:1/none${query}`, {
     max: 2,
@@ -118,3 +118,36 @@ test.each([
   expect(pool.options.connect_timeout).toBe(seconds);
   await pool.end();
 });
+
+const codeOf = (error: unknown) => (error as { code?: string }).code;
+
+test('a first connection waits for a slow server, a later one a second for what was fast', async () => {
+  const pool = openPool(proxy.url, { max: 1, applicationName: 'a test' });
+  const ask = () => pool`select 1 as one`.then(([row]) => row?.['one'], codeOf);
+  proxy.deafen();
+  const first = ask();
+  await Bun.sleep(1500);
+  proxy.thaw();
+  expect(await first).toBe(1);
+
+  // That took 1.5 s; once it was fast, a later one has a second.
+  proxy.cut();
+  await until('it is connected again', async () => (await ask()) === 1);
+  proxy.deafen();
+  proxy.cut();
+  const began = performance.now();
+  await until('a connect has timed out', async () => (await ask()) === 'CONNECT_TIMEOUT');
+  expect(performance.now() - began).toBeLessThan(4000);
+  proxy.thaw();
+
+  // A process that is busy itself does not blame the server.
+  await until('it is connected again', async () => (await ask()) === 1);
+  proxy.cut();
+  await until('it has noticed', async () => (await ask()) !== 1);
+  const { accepted } = proxy;
+  const busy = ask();
+  await until('it connects', () => proxy.accepted > accepted);
+  Bun.sleepSync(1500);
+  expect(await busy).toBe(1);
+  await pool.end({ timeout: 1 });
+}, 20_000);

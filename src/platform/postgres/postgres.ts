@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import postgres from 'postgres';
+import { Connecting, SILENT_MS_MAX } from './connecting.ts';
 import { telling } from './tell.ts';
 
 /** int8 maps to bigint: an amount never passes through a double. */
@@ -26,9 +27,6 @@ export type PoolOptions = {
   readonly connectTimeoutMs?: number;
 };
 
-// After a crash of the server some connects stall for all of this, up to twice in a row: 30 of 30
-// recoveries took 0.2-2.4 s with 1 s, and up to 10.8 s with 5.
-const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_S_MAX = 0.5;
 const STATEMENT_TIMEOUT_MS = 30_000;
 // A client that hangs inside a transaction must not keep its locks.
@@ -85,6 +83,8 @@ export async function onEach(
 }
 
 function open(url: string, options: PoolOptions): Sql {
+  const given = options.connectTimeoutMs ?? connectTimeoutOf(url);
+  const connecting = given === null ? new Connecting() : null;
   const settings = {
     max: options.max,
     // Measured: with its default of 100 a saturated pool loses four fifths of its rate within half
@@ -94,8 +94,8 @@ function open(url: string, options: PoolOptions): Sql {
     // has its plans made.
     max_lifetime: null,
     types: { bigint: postgres.BigInt },
-    connect_timeout: (options.connectTimeoutMs ?? connectTimeoutOf(url)) / 1000,
-    socket: connectSocket,
+    connect_timeout: (given ?? SILENT_MS_MAX) / 1000,
+    socket: (address: ServerAddress) => connectSocket(address, connecting),
     // A proxy may be a moment behind a failover: the former primary accepts connections as a
     // standby by then, with stale rows.
     target_session_attrs: 'primary' as const,
@@ -116,10 +116,10 @@ function open(url: string, options: PoolOptions): Sql {
   return postgres(url, settings);
 }
 
-/** In ms: `connect_timeout` of the URL, which is in seconds as libpq has it; or ours. */
-function connectTimeoutOf(url: string): number {
+/** In ms: `connect_timeout` of the URL, which is in seconds as libpq has it. null: there is none. */
+function connectTimeoutOf(url: string): number | null {
   const seconds = Number(new URL(url).searchParams.get('connect_timeout'));
-  return seconds > 0 ? seconds * 1000 : CONNECT_TIMEOUT_MS;
+  return seconds > 0 ? seconds * 1000 : null;
 }
 
 type ServerAddress = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;
@@ -129,7 +129,10 @@ type ServerAddress = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;
  * without end (1500 times in 2 s here), and never answer the query. Reporting the close as an error
  * restores its backoff.
  */
-function connectSocket({ host: [host = ''], port: [port = 0], path }: ServerAddress): Socket {
+function connectSocket(
+  { host: [host = ''], port: [port = 0], path }: ServerAddress,
+  connecting: Connecting | null,
+): Socket {
   // TLS checks the certificate against the host of the socket.
   const socket = Object.assign(new Socket(), { host });
   socket.on('end', () => {
@@ -138,5 +141,6 @@ function connectSocket({ host: [host = ''], port: [port = 0], path }: ServerAddr
     // The error code of a lost connection, so that the caller is told to retry.
     socket.destroy(Object.assign(error, { code: 'ECONNRESET' }));
   });
+  connecting?.watch(socket);
   return path ? socket.connect(path) : socket.connect(port, host);
 }

@@ -1,5 +1,5 @@
 // The rows of a page as JSON text, for as long as they fit into an answer.
-import { ROWS_BYTES_MAX } from '../platform/answer-bounds.ts';
+import { PAGE_BYTES_MAX } from '../platform/answer-bounds.ts';
 import { jsonText } from './json-text.ts';
 
 export class PageText {
@@ -14,7 +14,7 @@ export class PageText {
   add(row: object): boolean {
     const text = JSON.stringify(row);
     const bytes = this.#bytes + Buffer.byteLength(text) + 1;
-    if (this.#rows.length > 0 && bytes > ROWS_BYTES_MAX) return false;
+    if (this.#rows.length > 0 && bytes > PAGE_BYTES_MAX) return false;
     this.#rows.push(text);
     this.#bytes = bytes;
     return true;
@@ -24,7 +24,7 @@ export class PageText {
   rowsLeft(): number {
     if (this.#rows.length === 0) return Infinity;
     const mean = this.#bytes / this.#rows.length;
-    return Math.max(1, Math.ceil((ROWS_BYTES_MAX - this.#bytes) / mean));
+    return Math.max(1, Math.ceil((PAGE_BYTES_MAX - this.#bytes) / mean));
   }
 
   /** `data` with what stands beside it. */

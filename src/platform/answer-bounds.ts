@@ -8,8 +8,14 @@
 /** Of the body of an answer. */
 export const ANSWER_BYTES_MAX = 1 << 20;
 
-/** Of the rows in it: the rest is what stands around them. */
-export const ROWS_BYTES_MAX = ANSWER_BYTES_MAX - 4096;
+/**
+ * Of the rows of a page: half an answer, because a page of the dashboard reads several lists, and each
+ * is parsed in one turn.
+ */
+export const PAGE_BYTES_MAX = ANSWER_BYTES_MAX / 2;
+
+/** Of the names of groups in a series of usage: the rest is what stands around them. */
+export const GROUPS_BYTES_MAX = ANSWER_BYTES_MAX - 4096;
 
 /** Balances and live grants of a customer in one answer. */
 export const CUSTOMER_ROWS_MAX = 1000;

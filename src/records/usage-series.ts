@@ -11,7 +11,7 @@ import type { Ids } from '../../ledger/ports.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 import { one } from '../../ledger/kernel/quantity.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
-import { ROWS_BYTES_MAX } from '../platform/answer-bounds.ts';
+import { GROUPS_BYTES_MAX } from '../platform/answer-bounds.ts';
 import {
   accountsOf,
   dateOf,
@@ -240,7 +240,7 @@ async function readEvents(
         sum(net)::text as net, sum(events)::text as events, sum(seen)::text as seen
       from named group by bin, rank),
     measured as (
-      select *, coalesce(sum(octet_length("group")) over (), 0) > ${ROWS_BYTES_MAX} as is_long from rows)
+      select *, coalesce(sum(octet_length("group")) over (), 0) > ${GROUPS_BYTES_MAX} as is_long from rows)
     select bin - 1 as bin, case when not is_long then "group" end as group, sum, net, events, seen,
       is_long as "isLong"
     from measured order by bin, rank limit ${GROUPED_ROWS_MAX + 2}`;

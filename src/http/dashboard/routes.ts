@@ -10,7 +10,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Elysia } from 'elysia';
 import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
-import type { Clock, Ids, OrgClock } from '../../../ledger/ports.ts';
+import { breathe, type Clock, type Ids, type OrgClock } from '../../../ledger/ports.ts';
 import type { OperationId } from '../../client/operations.ts';
 import { TollhouseError } from '../../client/index.ts';
 import { framed, plainPage } from '../../pages/dashboard/frame.ts';
@@ -18,6 +18,7 @@ import { noticeOf } from '../../pages/dashboard/notices.ts';
 import type { Fault, Place } from '../../pages/dashboard/place.ts';
 import { Html, html } from '../../pages/html.ts';
 import { needsStepUp, REFUNDS_MS } from '../../people/step-up.ts';
+import { timers } from '../../platform/clock.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { sumRefundsOf } from '../../records/audit-log.ts';
@@ -333,6 +334,7 @@ function hasToken(form: URLSearchParams, { formToken }: SignedIn): boolean {
 async function shown(page: DashboardPage, visit: Visit, status = 200): Promise<Response> {
   const content = await page.show(visit);
   if (content instanceof Response) return content;
+  await breathe(timers);
   const dressed = content instanceof Html ? { content } : content;
   return send(page, visit, { ...dressed, status });
 }

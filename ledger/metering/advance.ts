@@ -264,7 +264,8 @@ function rollPeriod(draft: MeterDraft, at: number, end: number | null): void {
   }
   const carried = started.filter((grant) => grant.renewsAt !== at);
   dropUnlimited(draft);
-  takeOut(draft, carried, at);
+  // Of a level nothing is used up: each period has the whole of a grant in its limit.
+  if (!draft.state.isLevel) takeOut(draft, carried, at);
   leaveUnlimited(draft, at);
   closeSpan(draft, at);
   openPeriod(draft, at, end);

@@ -291,9 +291,13 @@ export class MeterDraft {
     this.changeTopUp(next);
   }
 
-  /** Settles consumption and reservations on the grants, so that the set of grants may change. */
+  /**
+   * Settles consumption and reservations on the grants, so that the set of grants may change. Of a level
+   * nothing is used up.
+   */
   checkpoint(): void {
-    const { current, allocated } = this.state;
+    const { current, allocated, isLevel } = this.state;
+    if (isLevel) return;
     const spent = current.consumed - billedOf(this.state);
     const due = spent - allocated;
     assert(due >= 0n, 'a correction is taken back at once');

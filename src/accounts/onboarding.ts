@@ -100,7 +100,8 @@ export async function createDemoOrganisation(
     const owner: KeyOwner = { kind: 'organisation', organisationId };
     const key = { id: ids.next(), owner, mode: 'test', expiresAt: null, now } as const;
     const testKey = await insertKey(transaction, key);
-    const { id: userId } = await ensureUser(transaction, { ...DEMO_OWNER, id: ids.next(), now });
+    const wanted = { ...DEMO_OWNER, id: ids.next(), isProven: true, now };
+    const { id: userId } = await ensureUser(transaction, wanted);
     const member = { id: ids.next(), organisationId, userId, role: 'owner', now } as const;
     await insertMember(transaction, member);
     const signInToken = newToken();

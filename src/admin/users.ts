@@ -1,6 +1,7 @@
 // Users of the dashboard.
 import type { Config } from '../config.ts';
 import { signInAddress } from '../people/addresses.ts';
+import { proveAddress } from '../people/proof.ts';
 import { rolesBeyond } from '../people/roles.ts';
 import { Full } from '../platform/bounds.ts';
 import { clock } from '../platform/clock.ts';
@@ -67,7 +68,8 @@ const LINKS_MAX = 100;
 
 /**
  * The user and the member where they are missing, and a link that signs in. What the address was
- * invited for ends: it would be a way back for a member who is removed.
+ * invited for ends: it would be a way back for a member who is removed. The operator answers for the
+ * address: who is signed in as a user of it that nothing has proven yet does not become the member.
  */
 function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
   const organisationId = idOf('--org', org);
@@ -76,29 +78,31 @@ function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
   return async (sql, config) => {
     const { bounds } = config;
     const now = clock.now();
-    const { member, link } = await sql.begin(async (transaction) => {
+    const { member, ...more } = await sql.begin(async (transaction) => {
       if (!(await organisationExists(transaction, organisationId))) {
         throw new CommandRefused(`there is no organisation ${organisationId}`);
       }
       await revokeInvitationsFor(transaction, { organisationId, email: asked.email, now });
-      const wanted = { id: ids.next(), email: asked.email, name: named, now };
+      const wanted = { id: ids.next(), email: asked.email, name: named, isProven: true, now };
       const user = await ensureUser(transaction, wanted);
+      const proof = await proveAddress(transaction, { userId: user.id, now });
       if (user.disabledAt !== null) await disableUser(transaction, { id: user.id, at: null });
       const added = { id: ids.next(), organisationId, userId: user.id, role: asked.role, now };
       const made = await addMember(transaction, bounds, added);
       if (made instanceof Full) throw new CommandRefused(made.message);
       return {
-        link: await newLink(transaction, config, user),
         member: await findMemberByEmail(transaction, organisationId, asked.email),
+        ...proof,
+        ...(await newLink(transaction, config, user)),
       };
     });
     return {
-      value: { user_id: member?.userId, email: member?.email, role: member?.role, ...link },
+      value: { user_id: member?.userId, email: member?.email, role: member?.role, ...more },
     };
   };
 }
 
-/** For a user who gets no mail. It takes nothing from the user: a second factor is asked for. */
+/** For a user who gets no mail. A second factor is asked for, once the address is proven: the link proves it. */
 function planSignIn({ email }: Options): Run {
   return ofUser(emailOf(email), (sql, user, config) => {
     if (user.disabledAt === null) return newLink(sql, config, user);

@@ -1613,6 +1613,9 @@ CREATE TABLE users (
   totp_step bigint,
   -- Wrong codes since the last right one.
   totp_misses integer DEFAULT 0 NOT NULL,
+  -- Since when the address is known to be the user's: by a link that was mailed or that an operator has printed, or by the identity
+  -- provider. Null: not yet.
+  email_proven_at timestamptz,
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_email_fits CHECK (char_length(email) >= 3 AND char_length(email) <= 254),
   CONSTRAINT users_name_fits CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
@@ -1659,6 +1662,8 @@ CREATE TABLE invitations (
   revoked_at timestamptz,
   -- The key that invited, which may be gone; null for a member, and for invitations older than this column.
   invited_by_key uuid,
+  -- Whether the link was in a mail alone: who has it reads the mails of the address.
+  mailed boolean DEFAULT false NOT NULL,
   CONSTRAINT invitations_pkey PRIMARY KEY (id),
   CONSTRAINT invitations_hash_once UNIQUE (hash),
   CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id),

@@ -1,5 +1,5 @@
 // What users do at the door, in the audit log: they sign in and out, end sessions, set up a second
-// factor and give its codes, accept invitations.
+// factor and give its codes, prove their address, accept invitations.
 //
 // Holds: the row is written in the transaction of what it tells of. It goes to each organisation of
 // which the user is a member then, because whoever has signed in may enter any of them; of a user
@@ -25,6 +25,7 @@ export type DoorOperation =
   | 'giveSecondFactor'
   | 'useRecoveryCode'
   | 'renameUser'
+  | 'proveAddress'
   | 'acceptInvitation';
 
 /** What was refused, and why. */

@@ -2,7 +2,8 @@
 //
 // Holds: each sign-in makes a session of its own, with a token that nobody has seen, and ends the
 // one that the browser held. Where a second factor is enrolled, the session opens nothing before a
-// code is given (second-factor.ts).
+// code is given (second-factor.ts). The first sign-in that proves the address ends what was before
+// it (proof.ts).
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { insertSession, revokeSession } from '../records/sessions.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../records/sign-in-links.ts';
 import { findUserByEmail, type User } from '../records/users.ts';
 import type { Browser, PeopleDeps } from './people.ts';
+import { proveOwn } from './proof.ts';
 import { recordRefusal, recordUserAction } from './recorded.ts';
 
 /** The text that a link ends in; null where the user has as many as one may ask for. */
@@ -34,7 +36,7 @@ export async function signInByLink(
 ): Promise<string | null> {
   return deps.sql.begin(async (sql) => {
     const user = await useSignInLink(sql, { token: link, now: deps.clock.now() });
-    if (user !== null) return beginSession(deps, sql, { user, browser, by: 'link' });
+    if (user !== null) return provenSession(deps, sql, { user, browser, by: 'link' });
     const ended = await findEndedLink(sql, link);
     if (ended === null) return null;
     await recordRefusal(deps, sql, { ...ended, sessionId: null, from: browser, status: 410 });
@@ -51,11 +53,26 @@ export async function signInByEmail(
   return deps.sql.begin(async (sql) => {
     const user = await findUserByEmail(sql, email);
     if (user === null) return null;
-    if (user.disabledAt === null) return beginSession(deps, sql, { user, browser, by: 'oidc' });
+    if (user.disabledAt === null) return provenSession(deps, sql, { user, browser, by: 'oidc' });
     const refused = { user, why: 'user_disabled', sessionId: null, status: 403 } as const;
     await recordRefusal(deps, sql, { ...refused, from: browser });
     return null;
   });
+}
+
+/** Of who has proven the address by signing in: what was signed in before the first proof ends. */
+async function provenSession(
+  deps: PeopleDeps,
+  sql: Transaction,
+  signIn: {
+    readonly user: Pick<User, 'id' | 'email'>;
+    readonly browser: Browser;
+    readonly by: 'link' | 'oidc';
+  },
+): Promise<string> {
+  const { user, browser, by } = signIn;
+  await proveOwn(deps, sql, { user, sessionId: null, from: browser, by });
+  return beginSession(deps, sql, signIn);
 }
 
 /** Its token. */

@@ -19,6 +19,8 @@ export type InvitationRecord = {
   readonly role: Role;
   /** The address of the member who invited; null for a key. */
   readonly invitedBy: string | null;
+  /** Whether its link was in a mail alone: who has it reads the mails of the address. */
+  readonly isMailed: boolean;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly acceptedAt: Date | null;
@@ -36,7 +38,7 @@ export type OpenInvitation = InvitationRecord & {
 };
 
 function columns(sql: Executor) {
-  return sql`invitations.id, invitations.email, role, inviter.email as "invitedBy",
+  return sql`invitations.id, invitations.email, role, inviter.email as "invitedBy", mailed as "isMailed",
     invitations.created_at as "createdAt", expires_at as "expiresAt",
     accepted_at as "acceptedAt", revoked_at as "revokedAt"`;
 }
@@ -58,13 +60,14 @@ export async function insertInvitation(
     readonly email: string;
     readonly role: Role;
     readonly token: string;
+    readonly isMailed: boolean;
     readonly by: Inviter;
     /** Whose open invitations the inviter may not end. */
     readonly spare: readonly Role[];
     readonly now: number;
   },
 ): Promise<InvitationRecord | Full | Spared> {
-  const { id, organisationId, email, role, token, by, spare, now } = invitation;
+  const { id, organisationId, email, role, token, isMailed, by, spare, now } = invitation;
   const rows = sql`invitations where organisation_id = ${organisationId} and ${open(sql, now)}
     and not ${isEmailOf(sql, 'email', email)}`;
   const asked = { bound: 'members', owner: `${organisationId} invited`, rows } as const;
@@ -76,9 +79,9 @@ export async function insertInvitation(
   const [made] = await sql<InvitationRecord[]>`
     with made as (
       insert into invitations (
-        id, organisation_id, email, role, hash, invited_by, invited_by_key, created_at, expires_at)
+        id, organisation_id, email, role, hash, mailed, invited_by, invited_by_key, created_at, expires_at)
       values (
-        ${id}, ${organisationId}, ${email}, ${role}, ${hashKey(token)},
+        ${id}, ${organisationId}, ${email}, ${role}, ${hashKey(token)}, ${isMailed},
         ${by.kind === 'user' ? by.id : null}, ${by.kind === 'key' ? by.id : null}, ${new Date(now)},
         least(${new Date(now + INVITED_MS)}, ${by.kind === 'key' ? by.expiresAt : null}::timestamptz))
       returning *)
@@ -171,10 +174,10 @@ export async function revokeInvitationsOf(
 }
 
 type Named =
-  /** By the link that was mailed. */
+  /** By its link. */
   | { readonly token: string }
-  /** By its id, of the address that it is for. */
-  | { readonly id: string; readonly email: string };
+  /** By its id, by the user whom it is for: one whose address is proven. */
+  | { readonly id: string; readonly userId: string };
 
 /** null where it is unknown, over, accepted or withdrawn. */
 export async function findOpenInvitation(
@@ -196,15 +199,21 @@ export async function holdOpenInvitation(
   return found ?? null;
 }
 
-/** Those for an address, in any organisation. */
+/** Those for a user, in any organisation; none while the address is not proven. */
 export async function listOpenInvitations(
   sql: Executor,
-  email: string,
+  userId: string,
   now: number,
 ): Promise<OpenInvitation[]> {
   return sql<OpenInvitation[]>`
-    ${openColumns(sql)} where ${isEmailOf(sql, 'invitations.email', email)} and ${open(sql, now)}
+    ${openColumns(sql)} where ${isForUser(sql, userId)} and ${open(sql, now)}
     order by invitations.id desc limit 100`;
+}
+
+function isForUser(sql: Executor, userId: string) {
+  return sql`lower(invitations.email collate "C") = (
+    select lower(u.email collate "C") from users u
+    where u.id = ${userId} and u.email_proven_at is not null)`;
 }
 
 export async function acceptInvitation(
@@ -231,6 +240,6 @@ async function readOpen(
   const which =
     'token' in named
       ? sql`hash = ${hashKey(named.token)}`
-      : sql`invitations.id = ${named.id} and ${isEmailOf(sql, 'invitations.email', named.email)}`;
+      : sql`invitations.id = ${named.id} and ${isForUser(sql, named.userId)}`;
   return sql<OpenInvitation[]>`${openColumns(sql)} where ${which} and ${open(sql, now)} ${lock}`;
 }

@@ -40,6 +40,8 @@ export type FoundSession = {
     readonly role: Role;
     readonly requiresSecondFactor: boolean;
   }[];
+  /** Whether the address is known to be the user's. */
+  readonly isProven: boolean;
   readonly hasSecondFactor: boolean;
   readonly secondFactorAt: number | null;
 };
@@ -102,7 +104,7 @@ export async function findSession(
   const [row] = await sql<Row[]>`
     select sessions.id as "sessionId", sessions.created_at as "signedInAt", seen_at as "seenAt", second_factor_at as "secondFactorAt",
       jsonb_build_object('id', u.id, 'email', u.email, 'name', u.name) as user,
-      u.totp_confirmed_at is not null as "hasSecondFactor",
+      u.totp_confirmed_at is not null as "hasSecondFactor", u.email_proven_at is not null as "isProven",
       (select coalesce(jsonb_agg(jsonb_build_object(
           'organisationId', o.id, 'organisationName', coalesce(s.name, o.name), 'role', m.role,
           'requiresSecondFactor', o.requires_second_factor) order by m.id), '[]')

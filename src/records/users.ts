@@ -7,6 +7,8 @@ export type UserRecord = User & {
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
   readonly hasSecondFactor: boolean;
+  /** Whether the address is known to be the user's (people/proof.ts). */
+  readonly isProven: boolean;
 };
 
 /** Only the letters of ASCII have two cases: what is taken for an address is that address. */
@@ -16,16 +18,18 @@ export function isEmailOf(sql: Executor, column: string, email: string) {
 
 function columns(sql: Executor) {
   return sql`id, email, name, created_at as "createdAt", disabled_at as "disabledAt",
-    totp_confirmed_at is not null as "hasSecondFactor"`;
+    totp_confirmed_at is not null as "hasSecondFactor", email_proven_at is not null as "isProven"`;
 }
 
-/** The user of an address, made where there is none. */
+/** The user of an address, made where there is none: `isProven` is about a new one. */
 export async function ensureUser(
   sql: Executor,
-  { id, email, name, now }: User & { readonly now: number },
+  { id, email, name, isProven, now }: User & { readonly isProven: boolean; readonly now: number },
 ): Promise<UserRecord & { readonly isNew: boolean }> {
+  const at = new Date(now);
   const [made] = await sql<UserRecord[]>`
-    insert into users (id, email, name, created_at) values (${id}, ${email}, ${name}, ${new Date(now)})
+    insert into users (id, email, name, created_at, email_proven_at)
+    values (${id}, ${email}, ${name}, ${at}, ${isProven ? at : null})
     on conflict (lower(email collate "C")) do nothing
     returning ${columns(sql)}`;
   if (made !== undefined) return { ...made, isNew: true };
@@ -45,6 +49,20 @@ export async function renameUser(
   { id, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {
   await sql`update users set name = ${name} where id = ${id}`;
+}
+
+/**
+ * From now on the address is the user's. null where it was before; else whether a second factor was
+ * enrolled.
+ */
+export async function markProven(
+  sql: Transaction,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<{ readonly hasSecondFactor: boolean } | null> {
+  const [marked] = await sql<{ hasSecondFactor: boolean }[]>`
+    update users set email_proven_at = ${new Date(now)} where id = ${id} and email_proven_at is null
+    returning totp_confirmed_at is not null as "hasSecondFactor"`;
+  return marked ?? null;
 }
 
 /** From now on, or no more. */

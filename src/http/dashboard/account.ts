@@ -66,7 +66,7 @@ async function account(
   refused: { readonly text: string; readonly status: number } | null = null,
 ): Promise<Response> {
   const { sql, clock } = deps;
-  const { user, sessionId, memberships, formToken, hasSecondFactor } = signedIn;
+  const { user, sessionId, memberships, formToken, isProven, hasSecondFactor } = signedIn;
   const now = clock.now();
   const sessions = await listSessions(sql, { userId: user.id, now });
   const isRequired = memberships.some(({ requiresSecondFactor }) => requiresSecondFactor);
@@ -81,7 +81,7 @@ async function account(
     mustEnrol: !hasSecondFactor && (isRequired || query.has('enroll')),
     sessions: sessions.map((session) => ({ ...session, isThis: session.id === sessionId })),
     memberships,
-    invitations: await listOpenInvitations(sql, user.email, now),
+    invitations: isProven ? await listOpenInvitations(sql, user.id, now) : null,
   };
   return show(accountPage(view), refused?.status ?? 200);
 }
@@ -167,7 +167,7 @@ async function enrol(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): P
 
 async function join(deps: PeoplePagesDeps, entry: Entry, signedIn: SignedIn): Promise<Response> {
   const { user } = signedIn;
-  const named = { id: entry.form.get('id') ?? '', email: user.email };
+  const named = { id: entry.form.get('id') ?? '', userId: user.id };
   const who = { user, name: user.name, browser: browserOf(entry), bounds: deps.settings.bounds };
   const acceptance = await accept(deps, named, who);
   if (acceptance.kind === 'full') return refuse(deps, entry, signedIn, acceptance.message, 409);

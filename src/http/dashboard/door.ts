@@ -22,6 +22,8 @@ export type SignedIn = {
   readonly signedInAt: number;
   readonly user: { readonly id: string; readonly email: string; readonly name: string };
   readonly memberships: readonly Membership[];
+  /** Whether the address is known to be the user's. */
+  readonly isProven: boolean;
   /** Whether the user has enrolled one. */
   readonly hasSecondFactor: boolean;
   /** Of this session's last code, in ms since the epoch. */

@@ -306,7 +306,8 @@ async function insert(
   if ((await findMemberByEmail(sql, organisationId, body.email)) !== null) {
     return refusal('conflict', 'this address is a member already');
   }
-  const wanted = { ...body, id: deps.ids.next(), organisationId, token, ...may, now };
+  const isMailed = deps.post.isOpen;
+  const wanted = { ...body, id: deps.ids.next(), organisationId, token, isMailed, ...may, now };
   const made = await insertInvitation(sql, deps.settings.bounds, wanted);
   if (made === SPARED) return { ...refusal('forbidden', NOT_FOR_ADMINS), isKept: false };
   return made instanceof Full ? refusal('conflict', made.message) : made;

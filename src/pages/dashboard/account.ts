@@ -32,11 +32,14 @@ export type AccountView = {
     readonly organisationName: string;
     readonly role: string;
   }[];
-  readonly invitations: readonly {
-    readonly id: string;
-    readonly organisationName: string;
-    readonly role: string;
-  }[];
+  /** null where the address is not proven: then there may be some, for somebody else. */
+  readonly invitations:
+    | readonly {
+        readonly id: string;
+        readonly organisationName: string;
+        readonly role: string;
+      }[]
+    | null;
 };
 
 const AT = '/dashboard/account';
@@ -172,21 +175,26 @@ function organisations(view: AccountView): Html {
     role.replace('_', '-'),
     null,
   ]);
-  const invited = invitations.map(({ id, organisationName, role }) => [
+  const invited = (invitations ?? []).map(({ id, organisationName, role }) => [
     html`<bdi>${organisationName}</bdi>`,
     `invited as ${role.replace('_', '-')}`,
     plainForm({ action: AT, submit: 'Join', hidden: { _token: formToken, act: 'join', id } }),
   ]);
-  return section(
-    'Organizations',
+  return section('Organizations', [
     table({
       caption: 'Your organizations',
       columns: ['Organization', 'As', ''],
       rows: [...joined, ...invited],
       empty: 'You belong to none. A member of one can invite you.',
     }),
-  );
+    invitations === null ? NOT_PROVEN : null,
+  ]);
 }
+
+const NOT_PROVEN = html`<p class="muted">
+  Invitations are not listed here until you have signed in by a link that was sent to your address,
+  or by an identity provider. Until then open the link of an invitation itself.
+</p>`;
 
 /** The page belongs to no organisation, and so to no zone. */
 function utc(at: Date): Html {

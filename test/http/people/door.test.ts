@@ -9,6 +9,7 @@ const SESSION = {
   sessionId: '01890000-0000-7000-8000-000000000001',
   user: { id: '01890000-0000-7000-8000-000000000002', email: 'ada@example.com', name: 'Ada' },
   memberships: [],
+  isProven: true,
   hasSecondFactor: false,
   signedInAt: 0,
   secondFactorAt: null,

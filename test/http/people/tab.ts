@@ -115,7 +115,7 @@ export async function aMember(
   { email = `p${(people += 1)}@example.com`, name = 'Ada', organisationId = organisation.id } = {},
 ): Promise<Person> {
   const now = Date.now();
-  const user = await ensureUser(sql, { id: ids.next(), email, name, now });
+  const user = await ensureUser(sql, { id: ids.next(), email, name, isProven: true, now });
   const memberId = ids.next();
   await insertMember(sql, { id: memberId, organisationId, userId: user.id, role, now });
   return { id: user.id, email, memberId };

@@ -42,7 +42,8 @@ function planPortalToken({ customer, ttl }: Options): Run {
     const appUrl = await appUrlOf(sql, config);
     const token = newToken();
     const now = clock.now();
-    const wanted = { id: ids.next(), customerId, token, ttlS, page: null, bounds, now };
+    const of = { customerId, token, ttlS, page: null, by: null };
+    const wanted = { id: ids.next(), ...of, bounds, now };
     const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));
     if (made === null) throw new CommandRefused(`there is no customer ${customerId}`);
     if (made instanceof Full) throw new CommandRefused(made.message);

@@ -20,6 +20,7 @@ import {
   ROLES,
 } from '../records/members.ts';
 import { organisationExists } from '../records/organisations.ts';
+import { revokePortalTokensBy } from '../records/portal-tokens.ts';
 import { dropSecondFactor } from '../records/second-factors.ts';
 import { revokeSessions } from '../records/sessions.ts';
 import { insertSignInLink, LINK_MS } from '../records/sign-in-links.ts';
@@ -149,7 +150,7 @@ function planRemoval({ email, org }: Options): Run {
     return ofUser(address, async (sql, { id }) => {
       await disableUser(sql, { id, at: new Date(clock.now()) });
       const ended = await revokeSessions(sql, { userId: id, now: clock.now() });
-      return { disabled: true, sessions_ended: ended, ...(await endInvitations(sql, id)) };
+      return { disabled: true, sessions_ended: ended, ...(await endWhatItMade(sql, id)) };
     });
   }
   const organisationId = idOf('--org', org);
@@ -161,18 +162,21 @@ function planRemoval({ email, org }: Options): Run {
     if ((await removeMember(sql, organisationId, { member, now })) === 'last_owner') {
       throw new CommandRefused(`${known} is the last owner: make another one first`);
     }
-    return { removed: true, ...(await endInvitations(sql, member.userId, { organisationId })) };
+    return { removed: true, ...(await endWhatItMade(sql, member.userId, { organisationId })) };
   });
 }
 
-/** Those that the user made: nobody answers for them any more. */
-async function endInvitations(
+/** Open invitations and links to the portal: nobody answers for them any more. */
+async function endWhatItMade(
   sql: Transaction,
   userId: string,
   where: { readonly organisationId?: string } = {},
-): Promise<{ readonly invitations_ended: number }> {
-  const of = { userId, ...where, roles: rolesBeyond(null), now: clock.now() };
-  return { invitations_ended: await revokeInvitationsBy(sql, of) };
+): Promise<{ readonly invitations_ended: number; readonly portal_tokens_ended: number }> {
+  const of = { userId, ...where, now: clock.now() };
+  return {
+    invitations_ended: await revokeInvitationsBy(sql, { ...of, roles: rolesBeyond(null) }),
+    portal_tokens_ended: await revokePortalTokensBy(sql, of),
+  };
 }
 
 function planSignOut({ email }: Options): Run {

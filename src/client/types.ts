@@ -742,8 +742,10 @@ export type Operations = {
    * Open the portal to a customer
    *
    * The answer holds an address that shows this customer its subscriptions, usage and invoices
-   * and lets it act on them, until it expires or is revoked. Whoever has the address is the
-   * customer. Nothing but a hash of the token is kept.
+   * and lets it act on them, until it expires or is revoked. It ends with the key that made
+   * it, where that is revoked or expires, and with the member who made it, who is removed or
+   * may make none any more; a key that is rotated leaves it to the new one. Whoever has the
+   * address is the customer. Nothing but a hash of the token is kept.
    */
   createPortalToken: { args: [id: string, params?: PortalTokenCreate]; answer: PortalToken };
   /**
@@ -959,7 +961,7 @@ export type Operations = {
    * Revoke an API key
    *
    * It opens nothing from now on, and what it has open ends within a second. Open invitations
-   * that it made end. Again is the same. A key cannot revoke itself.
+   * and links to the portal that it made end. Again is the same. A key cannot revoke itself.
    */
   revokeApiKey: { args: [id: string]; answer: void };
   /**
@@ -967,8 +969,8 @@ export type Operations = {
    *
    * Makes a key with the same name and scopes, which does not expire. The replaced one works
    * on for the overlap, or until its own end where that is sooner, and so do open invitations
-   * that it made. A key may rotate itself. The key is in this answer and never again; nothing
-   * but a hash of it is kept.
+   * that it made; its links to the portal stay, and end with the new key. A key may rotate
+   * itself. The key is in this answer and never again; nothing but a hash of it is kept.
    */
   rotateApiKey: { args: [id: string, params?: ApiKeyRotate]; answer: ApiKeyWithText };
   /**
@@ -982,17 +984,17 @@ export type Operations = {
   /**
    * Change the role of a member
    *
-   * It holds from the member's next request on. Open invitations that the member made end,
-   * where the new role may not make them. The last owner stays one. Both modes have the same
-   * members: a key of test mode is refused.
+   * It holds from the member's next request on. Open invitations and links to the portal that
+   * the member made end, where the new role may not make them. The last owner stays one. Both
+   * modes have the same members: a key of test mode is refused.
    */
   updateMember: { args: [id: string, params: MemberChange]; answer: Member };
   /**
    * Remove a member
    *
-   * Its sessions see nothing of the organization from now on, and the open invitations that it
-   * made, or that are for its address, end. The last owner stays. Both modes have the same
-   * members: a key of test mode is refused.
+   * Its sessions see nothing of the organization from now on, and the open invitations and
+   * links to the portal that it made, and the invitations for its address, end. The last owner
+   * stays. Both modes have the same members: a key of test mode is refused.
    */
   removeMember: { args: [id: string]; answer: void };
   /**

@@ -86,6 +86,8 @@ CREATE TABLE api_keys (
   created_by uuid,
   -- The member who made it; null for a key and for the command line. The user may have left.
   created_by_user uuid,
+  -- The one that took its place the last time it was rotated, and answers for what this one made.
+  replaced_by uuid,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_once UNIQUE (hash),
   CONSTRAINT api_keys_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
@@ -97,6 +99,7 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_scope_known CHECK (scope = ANY (ARRAY['all'::text, 'read'::text, 'metering'::text]))
 );
 CREATE INDEX api_keys_of_organisation ON api_keys (organisation_id);
+CREATE INDEX api_keys_replaced ON api_keys (replaced_by) WHERE replaced_by IS NOT NULL;
 
 CREATE TABLE meters (
   id uuid NOT NULL,
@@ -989,6 +992,10 @@ CREATE TABLE portal_tokens (
   revoked_at timestamptz,
   -- The one page that it opens; null: all of the portal.
   page text,
+  -- The key that made it, which may be gone; null for a member, for the command line and mails, and for tokens older than this column.
+  created_by uuid,
+  -- The member who made it. The user may have left.
+  created_by_user uuid,
   CONSTRAINT portal_tokens_pkey PRIMARY KEY (id),
   CONSTRAINT portal_tokens_hash_once UNIQUE (hash),
   CONSTRAINT portal_tokens_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
@@ -997,6 +1004,8 @@ CREATE TABLE portal_tokens (
   CONSTRAINT portal_tokens_page_known CHECK (page = 'payment_method'::text)
 );
 CREATE INDEX portal_tokens_of_customer ON portal_tokens (customer_id, expires_at);
+CREATE INDEX portal_tokens_of_key ON portal_tokens (created_by) WHERE revoked_at IS NULL AND created_by IS NOT NULL;
+CREATE INDEX portal_tokens_of_user ON portal_tokens (created_by_user) WHERE revoked_at IS NULL AND created_by_user IS NOT NULL;
 
 -- How far the time of an organisation's test mode is ahead of the wall clock. No row: it is not.
 CREATE TABLE test_clocks (

@@ -6,6 +6,7 @@ import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
 import { expireInvitationsOf, revokeInvitationsOf } from './invitations.ts';
 import { type Page, pageOf } from './page.ts';
+import { revokePortalTokensOf } from './portal-tokens.ts';
 
 /** A key belongs to one organisation or to one group. */
 export type KeyOwner =
@@ -166,7 +167,10 @@ function ownerOf(organisationId: string | null, groupId: string | null): KeyOwne
   return { kind: 'group', groupId: groupId ?? '' };
 }
 
-/** Whether the key exists. The invitations that it made end. A second revocation changes nothing. */
+/**
+ * Whether the key exists. The invitations and the links to the portal that it made end. A second
+ * revocation changes nothing.
+ */
 export async function revokeKey(
   sql: Transaction,
   { id, now }: { readonly id: string; readonly now: number },
@@ -176,6 +180,7 @@ export async function revokeKey(
     where id = ${id} returning id`;
   if (rows.length === 0) return false;
   await revokeInvitationsOf(sql, { keyId: id, now });
+  await revokePortalTokensOf(sql, { keyId: id, now });
   await notifyChange(sql, 'api_key', id);
   return true;
 }
@@ -197,18 +202,51 @@ export async function holdKeys(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/**
+ * When what a key makes now ends: with it, or with the last of those that took its place; null:
+ * never. 'ended': the key opens nothing any more. Until the transaction ends none of them is revoked.
+ */
+export async function endToKeep(
+  sql: Transaction,
+  { organisationId, mode }: Tenant,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<Date | null | 'ended'> {
+  type Row = Pick<KeyRecord, 'id' | 'expiresAt' | 'revokedAt'>;
+  const line = await sql<Row[]>`
+    select id, expires_at as "expiresAt", revoked_at as "revokedAt" from api_keys
+    where organisation_id = ${organisationId} and mode = ${mode} and id = any(array(
+      with recursive line as (
+        select ${id}::uuid as id
+        union select k.replaced_by from line join api_keys k on k.id = line.id
+        where k.replaced_by is not null)
+      select id from line))
+    order by id for share`;
+  const live = line.filter((key) => isLive(key, now));
+  if (!live.some((key) => key.id === id)) return 'ended';
+  const ends = live.map(({ expiresAt }) => expiresAt?.getTime() ?? Infinity);
+  const last = Math.max(...ends);
+  return last === Infinity ? null : new Date(last);
+}
+
 /** Whether the key opens anything at this time. */
-export function isLive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+export function isLive(
+  { revokedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt.getTime() > now);
 }
 
-/** Ends a key at a time, unless it ends sooner, and the invitations that it made. */
-export async function expireKey(
+/**
+ * Ends a key at a time, unless it ends sooner, and the invitations that it made. Its links to the
+ * portal stay: the key `by` answers for them.
+ */
+export async function replaceKey(
   sql: Transaction,
-  { id, at }: { readonly id: string; readonly at: number },
+  { id, by, at }: { readonly id: string; readonly by: string; readonly at: number },
 ): Promise<void> {
   await sql`
-    update api_keys set expires_at = least(expires_at, ${new Date(at)}::timestamptz) where id = ${id}`;
+    update api_keys set replaced_by = ${by}, expires_at = least(expires_at, ${new Date(at)}::timestamptz)
+    where id = ${id}`;
   await expireInvitationsOf(sql, { keyId: id, at });
   await notifyChange(sql, 'api_key', id);
 }

@@ -19,6 +19,11 @@ const KEPT_MS = 30 * 86_400_000;
 /** What a token opens where it opens one page alone. */
 export type PortalPage = 'payment_method';
 
+/** Who makes one: a member, or a key and when what it makes ends. */
+export type PortalTokenMaker =
+  | { readonly kind: 'user'; readonly id: string }
+  | { readonly kind: 'key'; readonly id: string; readonly endsAt: Date | null };
+
 export type PortalToken = {
   readonly id: string;
   readonly customerId: string;
@@ -41,7 +46,7 @@ export type PortalAccess = Tenant & {
 
 /**
  * In the customer's own organisation and mode; null without such a customer. Only a hash of `token`
- * is stored.
+ * is stored. It ends with the right of its maker, whom the caller keeps until the commit.
  */
 export async function insertPortalToken(
   sql: Transaction,
@@ -51,24 +56,27 @@ export async function insertPortalToken(
     readonly token: string;
     readonly ttlS: number;
     readonly page: PortalPage | null;
+    /** null: the service itself, or an operator. */
+    readonly by: PortalTokenMaker | null;
     readonly bounds: Bounds;
     readonly now: number;
   },
 ): Promise<PortalToken | Full | null> {
-  const { id, customerId, token, ttlS, page, bounds, now } = options;
+  const { id, customerId, token, ttlS, page, by, bounds, now } = options;
   await sql`
     delete from portal_tokens
     where customer_id = ${customerId} and expires_at < ${new Date(now - KEPT_MS)}`;
   const rows = sql`portal_tokens
-    where customer_id = ${customerId} and revoked_at is null and expires_at > ${new Date(now)}`;
+    where customer_id = ${customerId} and ${isOpen(sql, now)}`;
   const asked = { bound: 'portalTokensPerCustomer', owner: customerId, rows } as const;
   const full = await findRoom(sql, bounds, asked);
   if (full !== null) return full;
   const [made] = await sql<PortalToken[]>`
     insert into portal_tokens (
-      id, organisation_id, mode, customer_id, page, hash, created_at, expires_at)
+      id, organisation_id, mode, customer_id, page, hash, created_by, created_by_user, created_at, expires_at)
     select ${id}, organisation_id, mode, id, ${page}, ${hashKey(token)},
-      ${new Date(now)}::timestamptz, ${new Date(now + ttlS * 1000)}::timestamptz
+      ${by?.kind === 'key' ? by.id : null}, ${by?.kind === 'user' ? by.id : null}, ${new Date(now)}::timestamptz,
+      least(${new Date(now + ttlS * 1000)}, ${by?.kind === 'key' ? by.endsAt : null}::timestamptz)
     from customers where id = ${customerId}
     returning id, customer_id as "customerId", created_at as "createdAt", expires_at as "expiresAt"`;
   return made ?? null;
@@ -92,7 +100,7 @@ export async function findPortalAccess(
   const [found] = await sql<PortalAccess[]>`
     select id as "tokenId", organisation_id as "organisationId", mode, customer_id as "customerId", page
     from portal_tokens
-    where hash = ${hashKey(token)} and revoked_at is null and expires_at > ${new Date(now)}`;
+    where hash = ${hashKey(token)} and ${isOpen(sql, now)}`;
   return found ?? null;
 }
 
@@ -114,4 +122,35 @@ export async function revokePortalToken(
     update portal_tokens set revoked_at = coalesce(revoked_at, ${new Date(now)})
     where id = ${id} ${own} returning id`;
   return rows.length > 0;
+}
+
+/** The open ones that a user has made; in every organisation unless one is named. How many. */
+export async function revokePortalTokensBy(
+  sql: Executor,
+  by: { readonly userId: string; readonly organisationId?: string; readonly now: number },
+): Promise<number> {
+  const { userId, organisationId, now } = by;
+  const where = organisationId === undefined ? sql`` : sql`and organisation_id = ${organisationId}`;
+  const ended = await sql`
+    update portal_tokens set revoked_at = ${new Date(now)}
+    where created_by_user = ${userId} and ${isOpen(sql, now)} ${where}`;
+  return ended.count;
+}
+
+/** The open ones of a key that is revoked, and of the keys whose place it took. */
+export async function revokePortalTokensOf(
+  sql: Executor,
+  { keyId, now }: { readonly keyId: string; readonly now: number },
+): Promise<void> {
+  await sql`
+    update portal_tokens set revoked_at = ${new Date(now)}
+    where ${isOpen(sql, now)} and created_by = any(array(
+      with recursive line as (
+        select ${keyId}::uuid as id
+        union select k.id from line join api_keys k on k.replaced_by = line.id)
+      select id from line))`;
+}
+
+function isOpen(sql: Executor, now: number) {
+  return sql`revoked_at is null and expires_at > ${new Date(now)}`;
 }

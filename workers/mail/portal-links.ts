@@ -50,8 +50,8 @@ export function openPortalLinks(deps: {
       const link = { href, days: PORTAL_TTL_DAYS_MAILED };
       if (await wasPortalTokenMade(sql, id)) return link;
       const ttlS = PORTAL_TTL_DAYS_MAILED * DAY_S;
-      const page = 'payment_method';
-      const wanted = { id, customerId, token, ttlS, page, bounds, now: clock.now() } as const;
+      const of = { customerId, token, ttlS, page: 'payment_method', by: null } as const;
+      const wanted = { id, ...of, bounds, now: clock.now() };
       const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));
       return made === null || made instanceof Full ? null : link;
     },

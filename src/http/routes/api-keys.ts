@@ -4,7 +4,8 @@
 // key that is being revoked makes no successor, and of two keys that revoke each other one stays.
 // A revocation is known on every node that answers before its own answer is sent.
 // An admin comes to no live key that may do what an owner may.
-// Does not: revoke what a revoked key has made.
+// What a revoked key has let in, by invitations or links to the portal, ends with it.
+// Does not: revoke the keys that a revoked key has made.
 import { Elysia } from 'elysia';
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
@@ -16,13 +17,13 @@ import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
 import type { RateLimit, RateLimiter } from '../../platform/redis/rate-limit.ts';
 import {
   addKey,
-  expireKey,
   holdKeys,
   isLive,
   type KeyRecord,
   type KeyScope,
   listKeysOf,
   type NewKey,
+  replaceKey,
   revokeKey,
 } from '../../records/api-keys.ts';
 import { ofScope } from '../../records/page.ts';
@@ -104,7 +105,7 @@ const REVOKE = {
   operationId: 'revokeApiKey',
   summary: 'Revoke an API key',
   description:
-    'It opens nothing from now on, and what it has open ends within a second. Open invitations that it made end. Again is the same. A key cannot revoke itself.',
+    'It opens nothing from now on, and what it has open ends within a second. Open invitations and links to the portal that it made end. Again is the same. A key cannot revoke itself.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -119,7 +120,7 @@ const ROTATE = {
   summary: 'Replace an API key',
   description:
     'Makes a key with the same name and scopes, which does not expire. The replaced one works on for the overlap, or until its own end ' +
-    `where that is sooner, and so do open invitations that it made. A key may rotate itself. ${KEY_ONCE}`,
+    `where that is sooner, and so do open invitations that it made; its links to the portal stay, and end with the new key. A key may rotate itself. ${KEY_ONCE}`,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -155,7 +156,8 @@ function createKey(deps: Deps): Route {
       if (expiresAt !== null && expiresAt <= now) {
         return Promise.resolve(refusedField('expires_at', 'must be in the future'));
       }
-      return add(deps, sql, { principal, wanted: { name, scope, expiresAt }, now });
+      const wanted = { id: deps.ids.next(), name, scope, expiresAt };
+      return add(deps, sql, { principal, wanted, now });
     });
   });
 }
@@ -218,9 +220,11 @@ function rotateKey(deps: Deps): Route {
       if (!isLive(replaced, now)) return refusal('invalid_state', 'this key has ended');
       const { name, scope } = replaced;
       if (!mayHold(principal, scope)) return refusal('forbidden', FOR_OWNERS);
-      const wanted = { name, scope, expiresAt: null, ...(overlapS === 0 && { replaced: id }) };
+      const by = deps.ids.next();
+      const terms = { id: by, name, scope, expiresAt: null };
+      const wanted = { ...terms, ...(overlapS === 0 && { replaced: id }) };
       const answered = await add(deps, sql, { principal, wanted, now });
-      if (answered.status === 201) await expireKey(sql, { id, at: now + overlapS * 1000 });
+      if (answered.status === 201) await replaceKey(sql, { id, by, at: now + overlapS * 1000 });
       return answered;
     });
     if (response.ok) await changes.publish('api_key', id);
@@ -269,11 +273,13 @@ async function make(
 }
 
 async function add(
-  { ids, settings: { bounds } }: Deps,
+  { settings: { bounds } }: Deps,
   sql: Transaction,
   options: {
     readonly principal: OrganisationPrincipal;
-    readonly wanted: Required<Pick<NewKey, 'name' | 'scope' | 'expiresAt'>> & { replaced?: string };
+    readonly wanted: Required<Pick<NewKey, 'id' | 'name' | 'scope' | 'expiresAt'>> & {
+      replaced?: string;
+    };
     readonly now: number;
   },
 ): Promise<Answer> {
@@ -281,8 +287,8 @@ async function add(
   const { organisationId, mode, actor } = principal;
   const createdBy = actor.kind === 'customer' ? null : { kind: actor.kind, id: actor.id };
   const owner = { kind: 'organisation', organisationId } as const;
-  const id = ids.next();
-  const key = await addKey(sql, bounds, { ...wanted, id, owner, mode, createdBy, now });
+  const { id } = wanted;
+  const key = await addKey(sql, bounds, { ...wanted, owner, mode, createdBy, now });
   if (key instanceof Full) return refusal('conflict', key.message);
   const record = (await holdKeys(sql, principal, [id])).get(id);
   assert(record !== undefined, 'a key that was made is there');

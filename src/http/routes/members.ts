@@ -3,8 +3,8 @@
 // Holds: both modes have the same members, so a key of test mode reads them and changes none. An
 // admin makes, changes and removes no owner. An organisation that has members keeps an owner,
 // whatever is done at the same time. Who is removed sees nothing of it from the answer on: sessions
-// are looked up on each use, and no invitation that was made before brings it back. No invitation
-// outlives the right of the member or the key that made it.
+// are looked up on each use, and no invitation that was made before brings it back. No invitation, and
+// no link to a customer's portal, outlives the right of the member or the key that made it.
 import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -40,6 +40,7 @@ import {
   roleToKeep,
 } from '../../records/members.ts';
 import { findOrganisation } from '../../records/organisations.ts';
+import { revokePortalTokensBy } from '../../records/portal-tokens.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { isForBothModes, notForTestKeys } from '../edge/both-modes.ts';
@@ -106,7 +107,7 @@ const READ = {
 const CHANGE = {
   operationId: 'updateMember',
   summary: 'Change the role of a member',
-  description: `It holds from the member's next request on. Open invitations that the member made end, where the new role may not make them. The last owner stays one. ${BOTH_MODES}`,
+  description: `It holds from the member's next request on. Open invitations and links to the portal that the member made end, where the new role may not make them. The last owner stays one. ${BOTH_MODES}`,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -120,7 +121,7 @@ const CHANGE = {
 const REMOVE = {
   operationId: 'removeMember',
   summary: 'Remove a member',
-  description: `Its sessions see nothing of the organization from now on, and the open invitations that it made, or that are for its address, end. The last owner stays. ${BOTH_MODES}`,
+  description: `Its sessions see nothing of the organization from now on, and the open invitations and links to the portal that it made, and the invitations for its address, end. The last owner stays. ${BOTH_MODES}`,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -210,7 +211,7 @@ function changeMember(deps: Deps): Route {
       if (!mayGovern(principal.scope, role)) return notForAdmins();
       const { organisationId } = principal;
       if ((await changeRole(sql, organisationId, { member, role })) === LAST) return lastOwner();
-      await endInvitations(deps, sql, { organisationId, member, role });
+      await endWhatItMade(deps, sql, { organisationId, member, role });
       return Response.json(fromMember({ ...member, role }));
     }),
   );
@@ -222,15 +223,15 @@ function deleteMember(deps: Deps): Route {
       const { organisationId } = principal;
       const removed = { member, now: deps.clock.now() };
       if ((await removeMember(sql, organisationId, removed)) === LAST) return lastOwner();
-      await endInvitations(deps, sql, { organisationId, member, role: null });
+      await endWhatItMade(deps, sql, { organisationId, member, role: null });
       return new Response(null, { status: 204 });
     }),
   );
 }
 
-/** Those that the member made, and may not make as what it is from now on. */
-async function endInvitations(
-  { clock }: Deps,
+/** Invitations and links to the portal that the member may not make as what it is from now on. */
+async function endWhatItMade(
+  { clock, edge }: Deps,
   sql: Transaction,
   of: {
     readonly organisationId: string;
@@ -241,6 +242,8 @@ async function endInvitations(
   const { organisationId, member, role } = of;
   const [{ userId }, roles, now] = [member, rolesBeyond(role), clock.now()];
   await revokeInvitationsBy(sql, { userId, organisationId, roles, now });
+  const mayOpenPortal = role !== null && edge.callers.may(role, 'createPortalToken');
+  if (!mayOpenPortal) await revokePortalTokensBy(sql, { userId, organisationId, now });
 }
 
 /** Runs `task` on a member whom the caller may decide about, and whom nobody else changes meanwhile. */

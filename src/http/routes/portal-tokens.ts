@@ -2,17 +2,21 @@ import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
-import type { Sql } from '../../platform/postgres/postgres.ts';
+import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
 import type { Secrets } from '../../platform/crypto/secrets.ts';
+import { endToKeep } from '../../records/api-keys.ts';
 import { findCustomer } from '../../records/customers.ts';
+import { roleToKeep } from '../../records/members.ts';
 import {
   insertPortalToken,
   PORTAL_TTL_S_DEFAULT,
+  type PortalTokenMaker,
   revokePortalToken,
 } from '../../records/portal-tokens.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuse } from '../edge/errors.ts';
-import { answer, once, refusal } from '../idempotency/idempotency.ts';
+import { type Answer, answer, once, refusal } from '../idempotency/idempotency.ts';
 import { isStorableText } from '../edge/json.ts';
 import { fromPortalToken, PortalToken, PortalTokenCreate } from '../wire/portal-tokens.ts';
 
@@ -33,7 +37,9 @@ const CREATE = {
   summary: 'Open the portal to a customer',
   description:
     'The answer holds an address that shows this customer its subscriptions, usage and invoices and lets it act on them, until it ' +
-    'expires or is revoked. Whoever has the address is the customer. Nothing but a hash of the token is kept.',
+    'expires or is revoked. It ends with the key that made it, where that is revoked or expires, and with the member who made it, who ' +
+    'is removed or may make none any more; a key that is rotated leaves it to the new one. Whoever has the address is the customer. ' +
+    'Nothing but a hash of the token is kept.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -79,17 +85,12 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
       const now = clock.now();
       const attempt = { sql, principal, operation, key, body: request, now, secrets };
       return once(attempt, async (transaction) => {
+        const by = await holdMaker(deps, transaction, { principal, now });
+        if ('status' in by) return by;
         const token = newToken();
         const { bounds } = settings;
-        const wanted = {
-          id: ids.next(),
-          customerId: customer.id,
-          token,
-          ttlS,
-          page: null,
-          bounds,
-          now,
-        };
+        const of = { customerId: customer.id, token, ttlS, page: null, by };
+        const wanted = { id: ids.next(), ...of, bounds, now };
         const made = await insertPortalToken(transaction, wanted);
         if (made === null) return refusal('not_found', 'no such customer');
         if (made instanceof Full) return refusal('conflict', made.message);
@@ -98,6 +99,29 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
     },
   );
 }
+
+/**
+ * Its right may be another than when the request began. It stays until the token is there to end with
+ * it.
+ */
+async function holdMaker(
+  { edge }: PortalTokenRoutesDeps,
+  sql: Transaction,
+  { principal, now }: { readonly principal: OrganisationPrincipal; readonly now: number },
+): Promise<PortalTokenMaker | Answer> {
+  const { organisationId, actor } = principal;
+  const { id } = actor;
+  if (actor.kind === 'user') {
+    const role = await roleToKeep(sql, organisationId, id);
+    const may = role !== null && edge.callers.may(role, CREATE.operationId);
+    return may ? { kind: 'user', id } : { ...NOT_ANY_MORE, isKept: false };
+  }
+  const endsAt = await endToKeep(sql, principal, { id, now });
+  return endsAt === 'ended' ? { ...ENDED, isKept: false } : { kind: 'key', id, endsAt };
+}
+
+const NOT_ANY_MORE = refusal('forbidden', 'you may not open the portal any more');
+const ENDED = refusal('unauthorized', 'the API key has been revoked or has expired');
 
 function revokeToken({ edge, sql, clock }: PortalTokenRoutesDeps): Route {
   return edge.organisation(REVOKE, async ({ principal, params: { id } }) => {

@@ -15,6 +15,7 @@ import {
   findMemberByEmail,
   holdMember,
   listAllMembers,
+  readmitUser,
   removeMember,
   type Role,
   ROLES,
@@ -71,6 +72,7 @@ const LINKS_MAX = 100;
  * The user and the member where they are missing, and a link that signs in. What the address was
  * invited for ends: it would be a way back for a member who is removed. The operator answers for the
  * address: who is signed in as a user of it that nothing has proven yet does not become the member.
+ * Who was disabled comes back to this organisation alone, in this role.
  */
 function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
   const organisationId = idOf('--org', org);
@@ -87,13 +89,14 @@ function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
       const wanted = { id: ids.next(), email: asked.email, name: named, isProven: true, now };
       const user = await ensureUser(transaction, wanted);
       const proof = await proveAddress(transaction, { userId: user.id, now });
-      if (user.disabledAt !== null) await disableUser(transaction, { id: user.id, at: null });
+      const left = user.disabledAt === null ? null : await readmitUser(transaction, user.id);
       const added = { id: ids.next(), organisationId, userId: user.id, role: asked.role, now };
       const made = await addMember(transaction, bounds, added);
       if (made instanceof Full) throw new CommandRefused(made.message);
       return {
         member: await findMemberByEmail(transaction, organisationId, asked.email),
         ...proof,
+        ...(left !== null && { memberships_ended: left }),
         ...(await newLink(transaction, config, user)),
       };
     });

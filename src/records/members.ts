@@ -8,7 +8,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
 import { type Page, pageOf } from './page.ts';
-import { isEmailOf } from './users.ts';
+import { disableUser, isEmailOf } from './users.ts';
 import { isUuid } from './uuid.ts';
 
 /** What a member may do (src/http/policy.ts). */
@@ -172,6 +172,16 @@ export async function removeMember(
   await revokeInvitationsFor(sql, { organisationId, email: member.email, now });
   await sql`delete from organisation_members where id = ${member.id}`;
   return 'removed';
+}
+
+/**
+ * A user who may not sign in may again, as a member of nothing: who lets it in speaks for no other
+ * organisation that it was in. How many it has left. No owner is lost: none who is disabled counts.
+ */
+export async function readmitUser(sql: Transaction, userId: string): Promise<number> {
+  await disableUser(sql, { id: userId, at: null });
+  const left = await sql`delete from organisation_members where user_id = ${userId}`;
+  return left.count;
 }
 
 async function isLastOwner(

@@ -75,6 +75,42 @@ test('the command line removes a member, never the last owner; without an organi
   expect((await (await signedIn(server, user)).get('/dashboard/account')).status).toBe(200);
 });
 
+test('a disabled user who is made again comes back to that organisation alone, in the role that is named', async () => {
+  const [one, two] = [server.organisation.id, server.other.id];
+  const user = await aMember(server, 'owner');
+  await aMember(server, 'owner', { email: user.email, organisationId: two });
+  await aMember(server, 'owner', { organisationId: two });
+  await json('remove', '--email', user.email);
+  const made = await json('create', '--org', one, '--email', user.email, '--role', 'support');
+  expect(made).toMatchObject({ user_id: user.id, role: 'support', memberships_ended: 2 });
+  const tab = new Tab(server);
+  await tab.post(new URL(made.sign_in_url).pathname);
+  expect((await tab.get(home())).status).toBe(200);
+  expect((await tab.get(`/dashboard/${two}/test`)).status).toBe(404);
+  const roles = await server.sql`
+    select organisation_id as org, role from organisation_members where user_id = ${user.id}`;
+  expect([...roles]).toEqual([{ org: one, role: 'support' }]);
+});
+
+test('a user who is no longer in an organisation does not come back to it by another', async () => {
+  const [one, two] = [server.organisation.id, server.other.id];
+  const user = await aMember(server, 'admin');
+  await aMember(server, 'admin', { email: user.email, organisationId: two });
+  await json('remove', '--org', two, '--email', user.email);
+  const made = await json('create', '--org', one, '--email', user.email);
+  // Who may sign in stays what it is.
+  expect(made).toEqual({
+    user_id: user.id,
+    email: user.email,
+    role: 'admin',
+    sign_in_url: expect.any(String),
+    expires_at: expect.any(String),
+  });
+  const roles = await server.sql`
+    select organisation_id as org, role from organisation_members where user_id = ${user.id}`;
+  expect([...roles]).toEqual([{ org: one, role: 'admin' }]);
+});
+
 test('the command line prints a link for a user who gets no mail; it signs in once', async () => {
   const user = await aMember(server);
   const link = await json('sign-in', '--email', user.email.toUpperCase());

@@ -48,8 +48,12 @@ export type Audit = {
   readonly id?: 'path' | 'whole_path' | 'customer';
   /** The operation that reads the same object, with the same parameters. */
   readonly before?: KeyedOperation;
-  /** Whether it concerns test and live mode alike. */
-  readonly isOfBothModes?: true;
+  /**
+   * Whether it concerns test and live mode alike. Or the fields that do, where the caller is for both
+   * modes: what else has changed is told in the mode of the call alone. Such an operation takes no
+   * Idempotency-Key, from which the id of one row follows.
+   */
+  readonly isOfBothModes?: true | readonly string[];
   /**
    * What an application does for its customers all day is written only where a member does it. It
    * changes neither what is sold, nor who may come in, nor where money goes; the events tell of it,

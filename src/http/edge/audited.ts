@@ -3,14 +3,15 @@
 // Who calls: the edge, once for each route. What is not logged keeps its handler as it is.
 // How: the state before is read by the GET of the same object, in this process; the answer is the
 // state after. The row follows the effect: no transaction spans both, because an effect may be the
-// ledger's or a processor's.
+// ledger's or a processor's. Of settings of which a part is of both modes there is a row for each
+// part: a key of test mode reads nothing of live mode here either.
 // Holds: what was answered with success has its row. Where the row cannot be written the answer is
 // 503, like one that was lost: the action may be done. A repetition with the same Idempotency-Key
 // writes the row then, and otherwise adds none, because the row's id follows from the key. A process
 // that dies between effect and row loses the row of an action that nobody was told of.
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
-import { differenceOf } from '../../audit-log/difference.ts';
+import { type Difference, differenceOf } from '../../audit-log/difference.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { safeError } from '../../platform/postgres/safe-error.ts';
 import { insertAuditRecord, type NewAuditRecord } from '../../records/audit-log.ts';
@@ -18,6 +19,7 @@ import type { Call, Handler, Operation } from '../operation.ts';
 import type { Audit, Guarded, KeyedOperation, PortalAudit } from '../policy.ts';
 import type { Actor, PortalPrincipal, Principal } from './auth.ts';
 import { tenantOf } from './auth.ts';
+import { isForBothModes } from './both-modes.ts';
 import { Unavailable } from './errors.ts';
 import { REQUEST_ID } from './request-log.ts';
 import { urlOf } from './url.ts';
@@ -88,7 +90,7 @@ export class AuditedRoutes {
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
     const text = isJson ? await response.text() : null;
     const after: unknown = text === null ? null : JSON.parse(text);
-    await this.#write(this.#rowOf(call, { ...done, before, response, after }));
+    await this.#write(this.#rowsOf(call, { ...done, before, response, after }));
     const { status, headers } = response;
     headers.set(REQUEST_ID, done.requestId);
     return isJson ? new Response(text, { status, headers }) : response;
@@ -113,14 +115,14 @@ export class AuditedRoutes {
     if (!isDone(response)) return response;
     const after = await this.#stateBefore(seen, read);
     const row = { operationId: as ?? operationId, audit: { object, id: 'whole_path' } } as const;
-    await this.#write(this.#rowOf(seen, { ...row, requestId, before, response, after }));
+    await this.#write(this.#rowsOf(seen, { ...row, requestId, before, response, after }));
     response.headers.set(REQUEST_ID, requestId);
     return response;
   }
 
-  async #write(row: NewAuditRecord | null): Promise<void> {
+  async #write(rows: readonly NewAuditRecord[]): Promise<void> {
     try {
-      if (row !== null) await insertAuditRecord(this.#deps.sql, row);
+      for (const row of rows) await insertAuditRecord(this.#deps.sql, row);
     } catch (error) {
       throw new Unavailable(`the audit log was not written: ${safeError(error).message}`);
     }
@@ -132,6 +134,16 @@ export class AuditedRoutes {
     const read = must(this.#handlers.get(before.operationId), `the read of ${before.operationId}`);
     const response = await read({ ...call, body: undefined, query: {}, idempotencyKey: null });
     return response.ok ? response.json() : null;
+  }
+
+  #rowsOf(call: AnyCall, done: Done): readonly NewAuditRecord[] {
+    const row = this.#rowOf(call, done);
+    if (row === null) return [];
+    const { isOfBothModes: shared } = done.audit;
+    const { principal } = call;
+    const isSplit =
+      typeof shared === 'object' && principal.kind === 'organisation' && isForBothModes(principal);
+    return isSplit ? rowsByModes(row, shared, this.#deps.ids.next()) : [row];
   }
 
   /** null for a repetition whose row cannot be told: its key is not known here. */
@@ -198,6 +210,33 @@ type Visited = Pick<Done, 'operationId' | 'requestId'> & {
   readonly audit: PortalAudit;
   readonly handler: Handler<Operation, PortalPrincipal>;
 };
+
+/** The fields that both modes share in a row of both, the others in the row's own mode. */
+function rowsByModes(
+  row: NewAuditRecord,
+  shared: readonly string[],
+  otherId: string,
+): readonly NewAuditRecord[] {
+  const [both, own] = [true, false].map((isShared) => {
+    const part = (state: NewAuditRecord['after']) =>
+      state &&
+      Object.fromEntries(
+        Object.entries(state).filter(([name]) => shared.includes(name) === isShared),
+      );
+    return { before: part(row.before), after: part(row.after) };
+  }) as [Difference, Difference];
+  if (!hasFields(both)) return [row];
+  const ofBoth = { ...row, ...both, mode: null };
+  return hasFields(own)
+    ? [
+        { ...row, ...own },
+        { ...ofBoth, id: otherId },
+      ]
+    : [ofBoth];
+}
+
+const hasFields = ({ before, after }: Difference) =>
+  Object.keys({ ...before, ...after }).length > 0;
 
 type Named = { readonly [name: string]: unknown };
 

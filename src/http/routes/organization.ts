@@ -52,7 +52,7 @@ const CHANGE = {
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
-  audit: { object: 'organization', before: READ, isOfBothModes: true },
+  audit: { object: 'organization', before: READ, isOfBothModes: ['name'] },
   body: OrganizationChange,
   answers: { 200: Organization },
 } as const;

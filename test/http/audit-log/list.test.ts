@@ -105,7 +105,7 @@ test.each([
 test('GET /audit-log keeps test and live apart, and shows in both what concerns both', async () => {
   const { testKey, liveKey } = server.organisation;
   const inLive = await made('/products', { name: 'Live' }, liveKey);
-  await server.call('PATCH', '/organization', { body: { name: 'Renamed' } });
+  await server.call('PATCH', '/organization', { body: { name: 'Renamed' }, key: liveKey });
   const of = async (key: string) => (await read('limit=200', key)).json.data as Entry[];
   const [test_, live] = [await of(testKey), await of(liveKey)];
   expect(live.some(({ object }) => object.id === inLive)).toBe(true);
@@ -115,6 +115,37 @@ test('GET /audit-log keeps test and live apart, and shows in both what concerns 
   for (const rows of [test_, live]) {
     const renamed = rows.find(({ operation }) => operation === 'updateOrganization')!;
     expect([renamed.before.name, renamed.after.name]).toEqual(['One', 'Renamed']);
+  }
+});
+
+test('GET /audit-log tells of the settings of one mode there alone, and of a new name in both', async () => {
+  const { testKey, liveKey } = server.organisation;
+  const change = (body: object, key: string) =>
+    server.call('PATCH', '/organization', { body, key });
+  const seller = { tax_id: 'OF LIVE MODE' };
+  await change({ name: 'Of both', timezone: 'Asia/Tokyo', seller }, liveKey);
+  await change({ name: 'Of tests' }, testKey);
+  await change({ timezone: 'Asia/Tokyo' }, testKey);
+  await change({ name: 'Of both' }, liveKey);
+  const said = async (key: string) => {
+    const { json } = await read('operation=updateOrganization&limit=4', key);
+    return json.data.map(({ mode, after }: Entry) => [mode, after]);
+  };
+  expect(await said(testKey)).toEqual([
+    ['test', { timezone: 'Asia/Tokyo' }],
+    ['test', { name: 'Of tests' }],
+    [null, { name: 'Of both' }],
+    expect.anything(),
+  ]);
+  expect(await said(liveKey)).toEqual([
+    ['live', {}],
+    [null, { name: 'Of both' }],
+    ['live', { timezone: 'Asia/Tokyo', seller: expect.objectContaining(seller) }],
+    expect.anything(),
+  ]);
+  for (const path of ['/audit-log?limit=200', '/audit-log.csv']) {
+    expect((await server.call('GET', path, { key: testKey })).text).not.toContain('OF LIVE MODE');
+    expect((await server.call('GET', path, { key: liveKey })).text).toContain('OF LIVE MODE');
   }
 });
 

@@ -27,11 +27,14 @@ function auditOf(audit: Audit | PortalAudit | 'nothing'): string {
     ...('id' in audit ? [`by ${audit.id}`] : []),
     ...('as' in audit ? [`as ${audit.as}`] : []),
     ...(before === undefined ? [] : [`before: ${before.operationId}`]),
-    ...('isOfBothModes' in audit ? ['of both modes'] : []),
+    ...('isOfBothModes' in audit ? [bothModes(audit.isOfBothModes)] : []),
     ...('isRoutine' in audit ? ['routine'] : []),
   ];
   return words.join(', ');
 }
+
+const bothModes = (of: Audit['isOfBothModes']): string =>
+  typeof of === 'object' ? `${of.join(' ')} of both modes` : 'of both modes';
 
 function cellsOf(listed: Listed): string[] {
   const { access, operation, name } = listed;

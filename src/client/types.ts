@@ -381,7 +381,8 @@ export type Operations = {
   /**
    * Change a product
    *
-   * Metadata is replaced as a whole. A slug that is given up is free for anybody.
+   * Metadata is replaced as a whole. A slug that is given up stays the organization's: no
+   * other one gets it, and buy links with it lead nowhere else.
    */
   updateProduct: { args: [id: string, params: ProductChange]; answer: Product };
   /**

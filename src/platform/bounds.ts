@@ -37,6 +37,8 @@ export const BOUNDS = {
   creditCostLists:         { variable: 'LIMIT_CREDIT_COST_LISTS', byDefault: 1000, whose: 'an organisation',
                              what: 'lists of credit costs, former ones too' },
   products:                { variable: 'LIMIT_PRODUCTS', byDefault: 10_000, whose: 'an organisation', what: 'products, archived ones too' },
+  /** They stay the organisation's: nobody else gets them. */
+  formerSlugs:             { variable: 'LIMIT_FORMER_SLUGS', byDefault: 10_000, whose: 'an organisation', what: 'slugs that no product of it has any more' },
   pricesPerProduct:        { variable: 'LIMIT_PRICES_PER_PRODUCT', byDefault: PRICES_PER_PRODUCT_MAX, atMost: PRICES_PER_PRODUCT_MAX,
                              whose: 'a product', what: 'prices, archived ones too' },
   entitlementsPerProduct:  { variable: 'LIMIT_ENTITLEMENTS_PER_PRODUCT', byDefault: ENTITLEMENTS_PER_PRODUCT_MAX,

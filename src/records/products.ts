@@ -85,6 +85,7 @@ export async function insertProduct(
       ${sql.json(metadata)}, ${at}, ${at})
     on conflict (slug) do nothing
     returning ${columns(sql)}`;
+  // A product has it, or it was another organisation's (the trigger products_claim_slug).
   if (row === undefined) return 'slug_taken';
   return { ...row, prices: await writePrices(sql, { productId: id, prices, at }) };
 }
@@ -168,13 +169,18 @@ export async function findPublicProduct(
   return { scope: { organisationId, mode }, product: { ...rest, prices } };
 }
 
-/** One statement, outside of any transaction: the constraint decides who has a slug. */
+/** In a transaction of its own: the constraint decides who has a slug, and ends it. */
 export async function updateProduct(
   sql: Sql,
   scope: Tenant,
-  options: { readonly id: string; readonly patch: ProductPatch; readonly now: number },
-): Promise<ProductRecord | 'not_found' | 'slug_taken'> {
-  const { id, patch, now } = options;
+  options: {
+    readonly id: string;
+    readonly patch: ProductPatch;
+    readonly bounds: Bounds;
+    readonly now: number;
+  },
+): Promise<ProductRecord | 'not_found' | 'slug_taken' | Full> {
+  const { id, patch, bounds, now } = options;
   if (!isUuid(id)) return 'not_found';
   const { slug, name, description, status, metadata } = patch;
   const changes = {
@@ -186,9 +192,15 @@ export async function updateProduct(
     updated_at: new Date(now),
   };
   try {
-    const rows = await sql<Row[]>`
-      update products set ${sql(changes)} where ${inScope(sql, scope)} and id = ${id}
-      returning ${columns(sql)}`;
+    const rows = await sql.begin(async (transaction): Promise<Row[] | Full> => {
+      const wanted = { id, slug, bounds };
+      const full = slug === undefined ? null : await roomToGiveUp(transaction, scope, wanted);
+      if (full !== null) return full;
+      return transaction<Row[]>`
+        update products set ${sql(changes)} where ${inScope(sql, scope)} and id = ${id}
+        returning ${columns(sql)}`;
+    });
+    if (rows instanceof Full) return rows;
     const [product] = await withPrices(sql, rows);
     return product ?? 'not_found';
   } catch (error) {
@@ -199,6 +211,22 @@ export async function updateProduct(
     if (taken) return 'slug_taken';
     throw error;
   }
+}
+
+/** For the slug that a product has, where it is to have another. */
+async function roomToGiveUp(
+  sql: Transaction,
+  scope: Tenant,
+  wanted: { readonly id: string; readonly slug: string | undefined; readonly bounds: Bounds },
+): Promise<Full | null> {
+  const { id, slug, bounds } = wanted;
+  const [held] = await sql<{ slug: string }[]>`
+    select slug from products where ${inScope(sql, scope)} and id = ${id} for no key update`;
+  if (held === undefined || held.slug === slug) return null;
+  const { organisationId: owner } = scope;
+  const rows = sql`product_slugs s where s.organisation_id = ${owner}
+    and not exists (select from products p where p.slug = s.slug)`;
+  return findRoom(sql, bounds, { bound: 'formerSlugs', owner, rows });
 }
 
 /**

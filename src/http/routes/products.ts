@@ -99,7 +99,8 @@ const READ = {
 const CHANGE = {
   operationId: 'updateProduct',
   summary: 'Change a product',
-  description: 'Metadata is replaced as a whole. A slug that is given up is free for anybody.',
+  description:
+    "Metadata is replaced as a whole. A slug that is given up stays the organization's: no other one gets it, and buy links with it lead nowhere else.",
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -246,13 +247,15 @@ function publishProduct(deps: ProductRoutesDeps): Route {
 }
 
 async function change(
-  { sql, orgClock }: ProductRoutesDeps,
+  { sql, orgClock, settings: { bounds } }: ProductRoutesDeps,
   scope: Tenant,
   { id, patch }: { id: string; patch: ProductPatch },
 ): Promise<Response> {
-  const changed = await updateProduct(sql, scope, { id, patch, now: orgClock.now(scope) });
+  const now = orgClock.now(scope);
+  const changed = await updateProduct(sql, scope, { id, patch, bounds, now });
   if (changed === 'not_found') return notFound();
   if (changed === 'slug_taken') return refuse('conflict', SLUG_TAKEN);
+  if (changed instanceof Full) return refuse('conflict', changed.message);
   return Response.json(fromProduct(changed));
 }
 

@@ -9,6 +9,7 @@ import {
   remove,
   settle,
   statusOf,
+  type StoredMethod,
   type TopUpAnswer,
   type TopUpCharge,
   type TopUpSettings,
@@ -27,7 +28,7 @@ export type TopUpCommand =
   | { readonly kind: 'switch'; readonly enabled: boolean }
   | { readonly kind: 'remove' }
   /** Another payment method was stored. */
-  | { readonly kind: 'arm'; readonly methodId: string }
+  | ({ readonly kind: 'arm' } & StoredMethod)
   /** `isHeard`: which of the events an endpoint hears. */
   | {
       readonly kind: 'settle';
@@ -80,7 +81,7 @@ function execute(draft: MeterDraft, command: TopUpCommand): void {
     case 'remove':
       return draft.changeTopUp(remove(topUp));
     case 'arm':
-      return draft.changeTopUp(arm(topUp, command.methodId));
+      return draft.changeTopUp(arm(topUp, command));
     case 'settle':
       return take(draft, topUp, command);
     default:

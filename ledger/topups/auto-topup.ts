@@ -30,7 +30,7 @@ export type AutoTopUp = {
   /** Declines in a row that may pass, and when it is tried again. */
   readonly declines: number;
   readonly retryAt: number | null;
-  /** Whether another method was stored since the charge was ordered: if it fails, it is tried again. */
+  /** Whether another method was stored since the charge began: if it fails, it is tried again. */
   readonly again: boolean;
   /** Why it is suspended until another method is stored. */
   readonly refused: TopUpRefusal | null;
@@ -128,10 +128,29 @@ export function remove(before: AutoTopUp): AutoTopUp {
   return before.settings === null ? before : { ...before, ...nothing, settings: null };
 }
 
-/** Another payment method was stored: what the one before it was declined for is over. */
-export function arm(before: AutoTopUp, methodId: string): AutoTopUp {
+/** Another payment method. */
+export type StoredMethod = {
+  readonly methodId: string;
+  /** How many charges had begun before it was stored; absent: all that were ordered. */
+  readonly begun?: number;
+};
+
+/**
+ * Another payment method was stored: what the one before it was declined for is over. A charge that
+ * was ordered and had not begun takes the new one anyway, which is tried once.
+ */
+export function arm(
+  before: AutoTopUp,
+  { methodId, begun = before.ordered }: StoredMethod,
+): AutoTopUp {
   if (before.settings === null || before.methodId === methodId) return before;
-  if (before.charge !== null) return { ...before, methodId, again: true };
+  const isUnderWay = before.charge !== null;
+  if (before.ordered > begun) {
+    // Declines are counted anew from the first charge on.
+    const isFirst = isUnderWay && before.ordered === begun + 1;
+    return { ...before, methodId, declines: isFirst ? 0 : before.declines };
+  }
+  if (isUnderWay) return { ...before, methodId, again: true };
   return { ...before, methodId, declines: 0, retryAt: null, refused: null };
 }
 

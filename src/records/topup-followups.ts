@@ -14,6 +14,8 @@ export type MethodStored = {
   readonly kind: 'method_stored';
   readonly at: number;
   readonly methodId: string;
+  /** By meter, how many charges had begun before it. */
+  readonly begun: Readonly<Record<string, number>>;
 };
 
 /** `isGivenUp`: there was nothing to charge, and that charge never begins. */
@@ -54,16 +56,42 @@ export async function lockCustomerFollowups(
     from followups f join customers c on c.id = f.customer_id
     where f.customer_id = any(${sorted}::uuid[]) and ${isOfCustomer(sql, 'f')} and ${isAlive(sql)}
     order by f.at, f.id`;
-  return rows.map(({ id, kind, at, data, organisationId, mode, customer }) => ({
-    scope: { organisationId, mode },
-    customer,
-    followup: fromJson<OwedByCustomer['followup']>({
-      id,
-      kind,
-      at: at.getTime(),
-      ...data,
-    } as JsonOf<OwedByCustomer['followup']>),
-  }));
+  const marked = await markMethodsStored(sql, rows);
+  return rows.map(({ id, kind, at, data: found, organisationId, mode, customer }) => {
+    const data = marked.get(id) ?? found;
+    return {
+      scope: { organisationId, mode },
+      customer,
+      followup: fromJson<OwedByCustomer['followup']>({
+        id,
+        kind,
+        at: at.getTime(),
+        ...data,
+      } as JsonOf<OwedByCustomer['followup']>),
+    };
+  });
+}
+
+/**
+ * What is told of a stored payment method: how many charges of each top-up had begun before it, as of
+ * the first time. Whoever comes later tells the same. A charge that is ordered and has not begun
+ * takes the new method anyway; one that was given up never begins.
+ */
+async function markMethodsStored(
+  sql: Transaction,
+  rows: readonly Pick<Row, 'id' | 'kind' | 'data'>[],
+): Promise<ReadonlyMap<string, object>> {
+  const unmarked = rows.filter(({ kind, data }) => kind === 'method_stored' && !('begun' in data));
+  if (unmarked.length === 0) return new Map();
+  const ids = unmarked.map(({ id }) => id);
+  const marked = await sql<Pick<Row, 'id' | 'data'>[]>`
+    update followups f set data = f.data || jsonb_build_object('begun', (
+      select coalesce(jsonb_object_agg(t.meter_id, t.ordered - (exists (
+        select from followups ordered where ordered.customer_id = t.customer_id and ordered.kind = 'top_up'
+          and ordered.data ->> 'meterId' = t.meter_id::text and not ordered.data ? 'isGivenUp'))::int), '{}')
+      from auto_topups t where t.slot = f.slot and t.customer_id = f.customer_id))
+    where f.id = any(${ids}::uuid[]) returning f.id, f.data`;
+  return new Map(marked.map(({ id, data }) => [id, data]));
 }
 
 /** Whoever comes later tells the same, even where a method has been stored since. */

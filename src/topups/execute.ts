@@ -13,6 +13,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import {
   giveTopUpsUp,
   lockCustomerFollowups,
+  type MethodStored,
   type OwedByCustomer,
 } from '../records/topup-followups.ts';
 
@@ -21,7 +22,7 @@ export type ExecuteDeps = { readonly orgClock: OrgClock; readonly processors: Pr
 /** What the actor is told after the commit. The row of it stays until the actor has it. */
 export type PendingTold = { readonly customerId: string; readonly followupId: string } & (
   | { readonly kind: 'no_method'; readonly meterId: string; readonly paymentId: string }
-  | { readonly kind: 'method_stored'; readonly methodId: string }
+  | ({ readonly kind: 'method_stored' } & Pick<MethodStored, 'methodId' | 'begun'>)
 );
 
 /** What remains after the commit. */
@@ -56,7 +57,8 @@ export async function executeOwed(
     const { scope, followup, customer } = one;
     const to = { customerId: customer.id, followupId: followup.id };
     if (followup.kind === 'method_stored') {
-      told.push({ ...to, kind: 'method_stored', methodId: followup.methodId });
+      const { kind, methodId, begun } = followup;
+      told.push({ ...to, kind, methodId, begun });
       continue;
     }
     const method = methods[index] ?? null;

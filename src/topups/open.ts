@@ -23,6 +23,8 @@ const CONCURRENT_MAX = 2;
 /** Customers that are charged in the background at the same time; the sweep finds the others. */
 const CHARGING_MAX = 500;
 
+const isStored = ({ kind }: PendingTold): boolean => kind === 'method_stored';
+
 export type TopUpsDeps = {
   readonly sql: Sql;
   readonly orgClock: OrgClock & { readonly stopped: ReadonlySet<string> };
@@ -51,8 +53,11 @@ export function openTopUps(deps: TopUpsDeps): TopUps {
 
   async function carryOutOf(customerId: string): Promise<void> {
     const { charges = [], told = [] } = (await owed.do(customerId)) ?? {};
+    const [stored, others] = [told.filter(isStored), told.filter((one) => !isStored(one))];
+    // First: a charge that takes a stored method has its declines counted anew.
+    for (const one of stored) await tell(one);
     for (const paymentId of charges) await collect(paymentId);
-    for (const one of told) await tell(one);
+    for (const one of others) await tell(one);
   }
 
   async function tell(one: PendingTold): Promise<void> {
@@ -67,9 +72,10 @@ export function openTopUps(deps: TopUpsDeps): TopUps {
       } as const;
       await ledger.topUps.change(customerId, meterId, { kind: 'settle', answer });
     } else {
-      const { methodId } = one;
+      const { methodId, begun: all } = one;
       for (const { meter } of await ledger.topUps.of(customerId)) {
-        await ledger.topUps.change(customerId, meter.id, { kind: 'arm', methodId });
+        const begun = all[meter.id] ?? 0;
+        await ledger.topUps.change(customerId, meter.id, { kind: 'arm', methodId, begun });
       }
     }
     await deleteFollowups(sql, [one.followupId]);

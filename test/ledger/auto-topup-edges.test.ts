@@ -79,6 +79,12 @@ test('a command on an auto top-up answers with what there is then, and writes on
   });
 });
 
+/** A method is stored that `begun` charges had begun before. */
+const storedAfter =
+  (begun: number): Step =>
+  (world) =>
+    world.topUp({ kind: 'arm', methodId: 'method', begun });
+const decline: Step = (world) => refuse(world);
 const pass: Step = (world) => refuse(world, { passes: true });
 const ring: Step = (world) => world.tickAt(topUpDue(topUpOf(world)));
 
@@ -89,6 +95,8 @@ const PASSED: [string, Step[], hours: number][] = [
   ['the first after a grant', [(world) => capture(world), use(100n), pass],                 1],
   ['the first after a grant that others preceded', [pass, ring, (world) => capture(world), use(100n), pass], 1],
   ['the first after another method', [pass, ring, stored, (world) => refuse(world), pass],  1],
+  ['the first of a method that the third charge takes', [pass, ring, pass, ring, storedAfter(2), pass], 1],
+  ['the second of a method that the second charge took', [pass, ring, storedAfter(1), pass, ring, storedAfter(1), pass], 6],
 ];
 
 test.each(PASSED)("an auto top-up's decline that may pass, %s, waits", (_what, steps, hours) => {
@@ -97,6 +105,29 @@ test.each(PASSED)("an auto top-up's decline that may pass, %s, waits", (_what, s
   for (const step of steps) step(world);
   expect(topUpDue(topUpOf(world))).toBe(world.now + hours * HOUR);
 });
+
+// prettier-ignore
+const TRIED: [string, Step[], charges: number, status: string][] = [
+  // what                                                       steps                                            charges status
+  ['before its charge began is tried by that alone',            [storedAfter(0), decline],                            1, 'suspended'],
+  ['before its charge began, which is told after its decline,', [decline, storedAfter(0)],                            1, 'suspended'],
+  ['before its charge began, which is told twice,',             [storedAfter(0), decline, storedAfter(0)],            1, 'suspended'],
+  ['before its charge began waits where its decline may pass',  [pass, storedAfter(0)],                               1, 'charging'],
+  ['after its charge began is tried as that fails',             [storedAfter(1), decline],                            2, 'charging'],
+  ['after its charge began, which is told after its decline,',  [decline, storedAfter(1)],                            2, 'charging'],
+  ['after its charge began, and another before the next began', [storedAfter(1), decline, (world) => world.topUp({ kind: 'arm', methodId: 'other', begun: 1 }), decline], 2, 'suspended'],
+];
+
+test.each(TRIED)(
+  'a method stored for an auto top-up %s makes its charges',
+  (_what, steps, charges, status) => {
+    const world = topped();
+    world.use(20n);
+    for (const step of steps) step(world);
+    expect(world.orders).toHaveLength(charges);
+    expect<string>(statusOf(topUpOf(world))).toBe(status);
+  },
+);
 
 test("an auto top-up's grant makes room: top-ups that are used up are retired", () => {
   const world = topped({ enabled: false });

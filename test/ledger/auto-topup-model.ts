@@ -53,6 +53,11 @@ export class TopUpModel {
     this.#forget();
   }
 
+  /** The charge under way has another method. */
+  takeMethod(): void {
+    if (this.settings !== null && this.underWay !== null) this.#declines = 0;
+  }
+
   capture(now: number): void {
     this.level += this.underWay ?? 0n;
     this.captures.push(now);

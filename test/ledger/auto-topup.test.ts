@@ -246,7 +246,7 @@ type LevelStep =
   | { readonly kind: 'wait'; readonly hours: number }
   | { readonly kind: 'release' | 'ring' };
 type TopUpStep =
-  | { readonly kind: 'capture' | 'stale' | 'method' | 'remove' | 'off' | 'on' }
+  | { readonly kind: 'capture' | 'stale' | 'method' | 'taken' | 'remove' | 'off' | 'on' }
   | { readonly kind: 'refuse'; readonly why: TopUpRefusal; readonly passes: boolean }
   | { readonly kind: 'put'; readonly settings: TopUpSettings };
 type Step = LevelStep | TopUpStep;
@@ -307,10 +307,12 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 8, arbitrary: kindOf('capture') },
-  ...(['ring', 'stale', 'method', 'remove', 'off', 'on', 'release'] as const).map((kind) => ({
-    weight: 2,
-    arbitrary: kindOf(kind),
-  })),
+  ...(['ring', 'stale', 'method', 'taken', 'remove', 'off', 'on', 'release'] as const).map(
+    (kind) => ({
+      weight: 2,
+      arbitrary: kindOf(kind),
+    }),
+  ),
 );
 
 test(seeded('any history of an auto top-up is as its model says'), () => {
@@ -389,6 +391,12 @@ function play(step: TopUpStep, { world, model, zone }: Playing): void {
     case 'method':
       model.storeMethod();
       return void world.topUp({ kind: 'arm', methodId: world.ids.next() });
+    case 'taken': {
+      // Stored before the last charge began.
+      model.takeMethod();
+      const begun = (world.state.topUp?.ordered ?? 0) - 1;
+      return void world.topUp({ kind: 'arm', methodId: world.ids.next(), begun });
+    }
     case 'capture':
       if (charge === null) return undefined;
       model.capture(world.now);

@@ -1,8 +1,15 @@
 import { unreachable } from '../kernel/assert.ts';
 import { invoiceOfRequest } from './invoice-ids.ts';
-import { billPeriod, close } from './bills.ts';
+import { billPeriod } from './bills.ts';
 import { end } from './ending.ts';
-import { closeAfterCharge, makeVoid, retryAnew, settleOpen } from './invoicing.ts';
+import {
+  closeAfterCharge,
+  closePaid,
+  makeVoid,
+  retryAnew,
+  retryNext,
+  settleOpen,
+} from './invoicing.ts';
 import { recurringLine } from './proration.ts';
 import { catchUp } from './renewal.ts';
 import {
@@ -21,6 +28,7 @@ import { suspensionOf } from './dunning.ts';
 import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
 import {
   changePlan,
+  isBeingReplaced,
   restart,
   resume,
   settleWaiting,
@@ -179,14 +187,17 @@ function run(draft: SubscriptionDraft, command: Command): void {
       if (isBeingCharged(draft, command)) return closeAfterCharge(draft, command);
       return unblocking(draft, () => {
         if (command.how === 'void') makeVoid(draft, command.invoiceId);
-        else close(draft, command.invoiceId);
+        else closePaid(draft, command.invoiceId);
         draft.reconsider(now);
       });
     case 'pending':
       return tellPending(draft, command.invoiceId);
     case 'method_changed':
       for (const invoice of draft.state.open) {
-        if (invoice.isForgone !== true && isOfBefore(invoice, command)) retryAnew(draft, invoice);
+        if (invoice.isForgone === true || !isOfBefore(invoice, command)) continue;
+        // The charge of the resume decides first.
+        if (isBeingReplaced(draft, invoice.invoiceId)) retryNext(draft, invoice);
+        else retryAnew(draft, invoice);
       }
       return undefined;
     default:

@@ -1,6 +1,11 @@
 import { assert, unreachable } from '../kernel/assert.ts';
 import { formatMoney } from '../kernel/money.ts';
-import type { OpenInvoice, Settlement, SignupPayment } from './subscription.ts';
+import {
+  beganPaused,
+  type OpenInvoice,
+  type Settlement,
+  type SignupPayment,
+} from './subscription.ts';
 import { externalIdOf } from '../metering/signup.ts';
 import { iso } from '../kernel/iso.ts';
 import { close, giveBack, periodInvoiceId } from './bills.ts';
@@ -91,6 +96,14 @@ export function makeVoid(draft: SubscriptionDraft, invoiceId: string): void {
   if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: 0n });
 }
 
+/** It was paid in another way. */
+export function closePaid(draft: SubscriptionDraft, invoiceId: string): void {
+  const invoice = draft.state.open.find((other) => other.invoiceId === invoiceId);
+  if (invoice === undefined) return;
+  close(draft, invoiceId);
+  priceOfPause(draft, invoiceId, invoice.amount);
+}
+
 /** Retries an open invoice. */
 export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number): void {
   const attempt = String(invoice.attempt + 1);
@@ -111,6 +124,23 @@ export function charge(
   const payment = { id, invoiceId, amount, currency, attempt, transactionType };
   draft.follow(id, at, { kind: 'collect', payment });
   put(draft, { ...invoice, attempt, paymentId: id, again: false, retryAt: null });
+  priceOfPause(draft, invoiceId, amount);
+}
+
+/**
+ * A period that began during the pause is worth what is charged for it, and nothing once that was in
+ * vain: a resume in it would be free. Its invoice goes on being collected until then.
+ */
+function priceOfPause(draft: SubscriptionDraft, invoiceId: string, periodPrice: bigint): void {
+  const { state } = draft;
+  if (state.status !== 'paused' || !beganPaused(state)) return;
+  if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice });
+}
+
+/** Retries it as soon as time goes on for the subscription. */
+export function retryNext(draft: SubscriptionDraft, invoice: OpenInvoice): void {
+  assert(invoice.paymentId === null, 'one charge of an invoice at a time');
+  put(draft, { ...invoice, retryAt: draft.context.now });
 }
 
 /** Retries with another payment method: at once, or as soon as the charge under way has failed. */
@@ -140,6 +170,7 @@ function chase(
   const retryAt = invoice.again ? draft.context.now : later;
   const failed = { ...invoice, paymentId: null, retryAt, dunning };
   put(draft, failed);
+  priceOfPause(draft, invoice.invoiceId, 0n);
   if (settlement.kind !== 'no_method') announceFailed(draft, failed, settlement);
 }
 

@@ -1,7 +1,7 @@
 import { type Cycle, boundary } from '../kernel/calendar.ts';
-import { type Billed, bill, periodInvoiceId } from './bills.ts';
+import { type Billed, bill, billPeriod, periodInvoiceId } from './bills.ts';
 import { endWithMandate } from './ending.ts';
-import { announceFailed, announcePaid } from './invoicing.ts';
+import { announceFailed, announcePaid, makeVoid } from './invoicing.ts';
 import { uncut } from './usage-billing.ts';
 import { changeLines, recurringLine } from './proration.ts';
 import {
@@ -22,8 +22,8 @@ import { causeOfRequest } from './invoice-ids.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * Changes that take effect only when they are paid: a resume after the paid period, a more
- * expensive plan.
+ * Changes that take effect only when they are paid: a resume after the paid period, if somebody asks
+ * for it, a more expensive plan.
  *
  * How it works: the change is billed and kept in `waiting`; the answer to the charge applies it or
  * drops it.
@@ -47,13 +47,8 @@ export function resume(
   draft: SubscriptionDraft,
   { at, requestId }: { readonly at: number; readonly requestId?: string | undefined },
 ): void {
-  const { state: before } = draft;
-  const { plan, cycle, pausedAt } = before;
-  if (!resumeRestarts(draft.state, at)) {
-    draft.change({ ...RESUMED, resumesAt: null });
-    draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
-    return draft.announceUpdate(before, at);
-  }
+  const { plan, cycle, pausedAt } = draft.state;
+  if (!resumeRestarts(draft.state, at)) return goOn(draft, at);
   draft.change({ resumesAt: null });
   const next = cycleOf(plan, at, cycle.zone);
   draft.cutSpans(at);
@@ -70,6 +65,40 @@ export function resume(
     usageUntil: at,
   });
   wait(draft, { kind: 'resume', since: at }, billed);
+}
+
+/** In the period that runs. */
+function goOn(draft: SubscriptionDraft, at: number): void {
+  const { state: before } = draft;
+  draft.change({ ...RESUMED, resumesAt: null });
+  draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
+  draft.announceUpdate(before, at);
+}
+
+/**
+ * At the time that it was paused until. Nobody waits for the answer, so a new period begins as with a
+ * renewal, paid or not: what is not paid of it is in dunning, and everybody hears of it.
+ */
+export function resumeInTime(draft: SubscriptionDraft, at: number): void {
+  const { state: before } = draft;
+  // At the end of its period the next one begins by itself.
+  if (at === before.periodEnd || !resumeRestarts(before, at)) return goOn(draft, at);
+  const replaced = at < before.periodEnd ? periodInvoiceId(draft) : null;
+  draft.cutSpans(at);
+  draft.change({ ...RESUMED, resumesAt: null });
+  if (replaced !== null) dropReplaced(draft, replaced, { at, asOf: at });
+  restart(draft, at);
+  const { plan, periodEnd } = draft.state;
+  billPeriod(draft, {
+    reason: 'subscription_resume',
+    lines: [recurringLine(plan)],
+    periodStart: at,
+    periodEnd,
+    at,
+    usageUntil: at,
+  });
+  endWithPeriod(draft);
+  draft.announceUpdate(before, at);
 }
 
 type Wanted = {
@@ -183,9 +212,9 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const { state: before } = draft;
   const { cycle } = before;
   if (what.kind === 'resume') {
-    const invoiceId = replacedBy(draft, what);
-    if (invoiceId !== null) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
+    const replaced = replacedBy(draft, what);
     draft.change({ ...RESUMED, waiting: null });
+    if (replaced !== null) dropReplaced(draft, replaced, { at, asOf: draft.context.now });
     restart(draft, what.since, at);
     draft.change({ discount: null });
     endWithPeriod(draft);
@@ -208,7 +237,19 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   draft.announceUpdate(before, at);
 }
 
-/** The draft invoice of the period that the new period replaces. */
+/** It is made void: as a draft, or as what was charged in vain, which nobody owes any more. */
+function dropReplaced(
+  draft: SubscriptionDraft,
+  invoiceId: string,
+  { at, asOf }: { readonly at: number; readonly asOf: number },
+): void {
+  draft.follow(invoiceId, at, { kind: 'void', invoiceId });
+  if (!draft.state.open.some((invoice) => invoice.invoiceId === invoiceId)) return;
+  makeVoid(draft, invoiceId);
+  draft.reconsider(asOf);
+}
+
+/** The invoice of the period that the new period replaces: a draft, or charged in vain. */
 function replacedBy(draft: SubscriptionDraft, { kind, since }: Beginning): string | null {
   return kind === 'resume' && since < draft.state.periodEnd ? periodInvoiceId(draft) : null;
 }

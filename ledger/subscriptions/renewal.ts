@@ -14,7 +14,7 @@ import {
   discountOf,
 } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
-import { resume } from './pending-payment.ts';
+import { resumeInTime } from './pending-payment.ts';
 
 /** The most steps of one decision. */
 const STEPS_MAX = 100;
@@ -35,9 +35,11 @@ function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanA
   const { cancelAt, resumesAt, open, periodEnd } = draft.state;
   if (cancelAt === due) return lapse(draft, due);
   if (expiresAt(draft.state, due)) return end(draft, due, 'dunning_exhausted');
+  // Before the next period, which is then no draft.
+  if (resumesAt === due && periodEnd === due) return resumeInTime(draft, due);
   if (renews(draft.state) && periodEnd === due) return renew(draft, due, allowances);
   if (blocksAt(draft.state, due)) return draft.reconsider(due);
-  if (resumesAt === due) return resume(draft, { at: due });
+  if (resumesAt === due) return resumeInTime(draft, due);
   const failed = open.find(({ retryAt }) => retryAt === due);
   assert(failed !== undefined, 'something was due');
   retry(draft, failed, due);

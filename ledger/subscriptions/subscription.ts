@@ -426,14 +426,18 @@ export function isTrial({ periodIndex }: Subscription): boolean {
 
 /**
  * Whether a resume begins a new period: after the paid period, or if a period began during the
- * pause and has only a draft. To resume in that one would be free. If it is blocked past its end,
- * the new period begins when the debt is paid.
+ * pause and was never paid: it has a draft, or an invoice that was charged in vain. To resume in that
+ * one would be free. If it is blocked past its end, the new period begins when the debt is paid.
  */
 export function resumeRestarts(subscription: Subscription, at: number): boolean {
-  const { periodStart, periodEnd, periodPrice, pausedAt, plan, overdue } = subscription;
+  const { periodEnd, periodPrice, plan, overdue } = subscription;
   if (at >= periodEnd) return overdue !== 'blocked';
-  const beganPaused = pausedAt !== null && periodStart > pausedAt;
-  return beganPaused && periodPrice === 0n && amountOf(plan) > 0n;
+  return beganPaused(subscription) && periodPrice === 0n && amountOf(plan) > 0n;
+}
+
+/** Whether the period that runs began during the pause. */
+export function beganPaused({ periodStart, pausedAt }: Subscription): boolean {
+  return pausedAt !== null && periodStart > pausedAt;
 }
 
 /** When time alone next changes something; Infinity for never. */

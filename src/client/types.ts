@@ -619,8 +619,8 @@ export type Operations = {
    * Pause a subscription
    *
    * At once: `/check` says `subscription_paused`. Without `resumesAt` until it is resumed.
-   * Again with other values replaces them. What is overdue goes on being collected, to its
-   * expiry.
+   * Again with other values replaces them. A period that begins at `resumesAt` begins as at a
+   * renewal, paid or not. What is overdue goes on being collected, to its expiry.
    */
   pauseSubscription: { args: [id: string, params?: SubscriptionPause]; answer: Subscription };
   /**

@@ -11,7 +11,7 @@ import {
 } from '../../ledger/subscriptions/proration.ts';
 import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
-import { share } from './subscription-model.ts';
+import { share } from './subscription-bill.ts';
 import { CHEAPER, DEARER, MONTHLY, YEARLY } from './subscription-world.ts';
 
 // prettier-ignore

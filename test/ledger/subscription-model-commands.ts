@@ -37,7 +37,8 @@ export function perform(
     case 'method_changed':
       for (const open of model.open) {
         if (open.isForgone === true) continue;
-        if (open.isUnderWay) open.again = true;
+        if (model.isReplaced(open)) open.retryAt = model.now;
+        else if (open.isUnderWay) open.again = true;
         else model.try(open, model.now);
       }
       return undefined;

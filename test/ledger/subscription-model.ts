@@ -3,35 +3,19 @@
 import type { Discount } from '../../ledger/payments/pricing.ts';
 import type { OverdueState } from '../../ledger/subscriptions/dunning.ts';
 import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
-import type { Answer, Bill } from './subscription-bill.ts';
+import {
+  type Answer,
+  type Beginning,
+  type Bill,
+  boundaryOf,
+  dunningOf,
+  later,
+  offOf,
+  share,
+  type Span,
+  type Start,
+} from './subscription-bill.ts';
 import { POLICY } from './subscription-world.ts';
-import { DAY } from './world.ts';
-
-type Beginning = {
-  readonly since: number;
-  readonly bill: Bill | null;
-  readonly credit: bigint;
-  isTold?: boolean;
-} & (
-  | { readonly kind: 'resume' }
-  | { readonly kind: 'change'; readonly plan: Plan; readonly back: bigint }
-);
-
-type Span = readonly [number, number];
-
-type Start = {
-  readonly at: number;
-  readonly plan: Plan;
-  readonly zone: string;
-  readonly trialEnd: number | null;
-  /** What earlier subscriptions have left. */
-  readonly credit: bigint;
-  readonly discount: Discount | null;
-  /** The price of the signup; null where it is invoiced. */
-  readonly paid: bigint | null;
-};
-
-const later = (days: number, from: number): number => from + days * DAY;
 
 export class SubscriptionModel {
   now: number;
@@ -83,28 +67,18 @@ export class SubscriptionModel {
     else if (trialEnd === null) this.#billPeriod('create', at);
   }
 
-  /** What the discount takes off a whole period. */
   #off(plan = this.plan): bigint {
-    const { percentOff, amountOff } = this.discount ?? { percentOff: null, amountOff: 0n };
-    const price = amountOf(plan);
-    // Tenths of a percent.
-    if (percentOff !== null) return (price * BigInt(Number(percentOff) * 10) + 500n) / 1000n;
-    const off = amountOff ?? 0n;
-    return off < price ? off : price;
+    return offOf(this.discount, plan);
   }
 
-  #billPeriod(reason: 'create' | 'cycle', at: number): void {
+  #billPeriod(reason: 'create' | 'cycle' | 'resume', at: number): void {
     this.#bill(reason, amountOf(this.plan), at, { off: this.#off() });
     if (!this.isPaused) this.discount = null;
   }
 
   /** When period number `n` begins, by the calendar of the zone. */
   boundary(n: number, anchor = this.anchor, plan = this.plan): number {
-    const { interval, intervalCount } = plan;
-    const units = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
-    return Temporal.Instant.fromEpochMilliseconds(anchor)
-      .toZonedDateTimeISO(this.#zone)
-      .add({ [units[interval]]: n * intervalCount }).epochMilliseconds;
+    return boundaryOf(n, { anchor, plan, zone: this.#zone });
   }
 
   get open(): Bill[] {
@@ -124,12 +98,7 @@ export class SubscriptionModel {
   get due(): number {
     if (this.endedAt !== null || this.waiting !== null) return Infinity;
     const times = [this.cancelAt, this.resumesAt, this.renews ? this.end : null];
-    for (const { retryAt, failedAt } of this.open) {
-      times.push(retryAt);
-      if (failedAt === null) continue;
-      times.push(later(POLICY.expireAfterDays, failedAt));
-      if (this.overdue !== 'blocked') times.push(later(POLICY.blockAfterDays, failedAt));
-    }
+    for (const bill of this.open) times.push(...dunningOf(bill, this.overdue));
     return Math.min(...times.map((time) => time ?? Infinity));
   }
 
@@ -145,10 +114,11 @@ export class SubscriptionModel {
       if (this.isTrial) this.#tell('trial_ended expired', due);
       this.#over(due, this.isTrial ? 'trial_expired' : 'cancellation_effective');
     } else if (this.open.some(wasAt(POLICY.expireAfterDays))) this.#over(due, 'dunning_exhausted');
+    else if (this.resumesAt === due && this.end === due) this.#resumeInTime(due);
     else if (this.end === due && this.renews) this.#renew(due);
     else if (this.overdue !== 'blocked' && this.open.some(wasAt(POLICY.blockAfterDays))) {
       this.#look(due);
-    } else if (this.resumesAt === due) this.resumeAt(due);
+    } else if (this.resumesAt === due) this.#resumeInTime(due);
     else
       for (const bill of this.open.filter(({ retryAt }) => retryAt === due).slice(0, 1))
         this.try(bill, due);
@@ -229,21 +199,43 @@ export class SubscriptionModel {
     this.#billPeriod('cycle', this.now);
   }
 
+  /** Whether a resume needs no new period; then it goes on. */
+  #goesOn(at: number): boolean {
+    const isOwed = this.price === 0n && amountOf(this.plan) > 0n && this.isPausedPeriod;
+    const goesOn = at < this.end ? !isOwed : this.overdue === 'blocked';
+    if (goesOn) this.#goOn(at);
+    return goesOn;
+  }
+
+  #goOn(at: number): void {
+    this.isPaused = false;
+    this.#tell('updated', at);
+  }
+
+  get isPausedPeriod(): boolean {
+    return this.isPaused && this.start > this.pausedAt;
+  }
+
+  /** Its new period begins as another renewal, which may not be paid. */
+  #resumeInTime(at: number): void {
+    this.resumesAt = null;
+    if (at === this.end) return this.#goOn(at);
+    if (this.#goesOn(at)) return;
+    this.isPaused = false;
+    if (at < this.end) this.#replace(at, at);
+    this.#restart(at);
+    this.#billPeriod('resume', at);
+    if (this.cancelAt !== null) this.cancelAt = this.end;
+    this.#tell('updated', at);
+  }
+
   resumeAt(at: number): void {
     if (!this.isPaused || this.waiting !== null) return;
     this.resumesAt = null;
-    const isOwed = this.price === 0n && amountOf(this.plan) > 0n;
-    const isBlockedPastEnd = at >= this.end && this.overdue === 'blocked';
-    if (isBlockedPastEnd || (at < this.end && !(isOwed && this.start > this.pausedAt))) {
-      this.isPaused = false;
-      this.#tell('updated', at);
-      return;
-    }
+    if (this.#goesOn(at)) return;
     const span: Span = [at, this.boundary(1, at)];
-    const { bill, credit } = this.#bill('resume', amountOf(this.plan), at, {
-      span,
-      off: this.#off(),
-    });
+    const off = this.#off();
+    const { bill, credit } = this.#bill('resume', amountOf(this.plan), at, { span, off });
     this.#await({ kind: 'resume', since: at, bill, credit });
   }
 
@@ -279,7 +271,7 @@ export class SubscriptionModel {
     this.waiting = null;
     if (what.kind === 'resume') {
       this.isPaused = false;
-      if (what.since < this.end) this.orders.push(`void ${this.#draft()} at ${at}`);
+      if (what.since < this.end) this.#replace(at, this.now);
       this.#restart(what.since, at);
       this.discount = null;
       if (this.cancelAt !== null) this.cancelAt = this.end;
@@ -308,6 +300,7 @@ export class SubscriptionModel {
   try(bill: Bill, at: number): void {
     if (bill.isUnderWay) return;
     if (bill.state === 'draft' && bill.number === this.#own) this.price = bill.amount;
+    this.#worth(bill, bill.amount);
     if (bill.state !== 'open') {
       const isLeft = this.endedAt !== null;
       Object.assign(bill, { opened: (this.#opened += 1), credit: 0n, isLeft });
@@ -335,6 +328,7 @@ export class SubscriptionModel {
   #unblocking(act: () => void): void {
     const before = this.overdue;
     act();
+    this.#look(this.now);
     if (before !== 'blocked' || this.endedAt !== null || this.waiting !== null) return;
     if (!this.renews || this.end > this.now) return;
     this.#restart(this.now);
@@ -346,7 +340,7 @@ export class SubscriptionModel {
     bill.state = 'closed';
     if (how === 'void') this.#giveBack(bill.credit);
     if (how === 'void' && bill.number === this.#own) this.price = 0n;
-    this.#look(this.now);
+    if (how === 'paid') this.#worth(bill, bill.amount);
   }
 
   answer(bill: Bill, answer: Answer): void {
@@ -389,13 +383,23 @@ export class SubscriptionModel {
         this.#over(at, 'mandate_lost');
       }
     }
-    if (state === 'open') this.#look(this.now);
   }
 
-  /** Of the period that a new one replaces. */
-  #draft(): number | null {
-    for (const bill of this.bills) if (bill.number === this.#own) bill.state = 'closed';
-    return this.#own;
+  /** What a period that began in a pause is worth: what was paid for it, or is being. */
+  #worth(bill: Bill, price: bigint): void {
+    if (this.isPausedPeriod && bill.number === this.#own) this.price = price;
+  }
+
+  /** Of the period that a new one replaces: a draft, or what was charged in vain. */
+  #replace(at: number, asOf: number): void {
+    this.orders.push(`void ${this.#own} at ${at}`);
+    for (const bill of this.bills.filter(({ number }) => number === this.#own)) {
+      const wasOpen = bill.state === 'open';
+      bill.state = 'closed';
+      if (!wasOpen) continue;
+      this.#giveBack(bill.credit);
+      this.#look(asOf);
+    }
   }
 
   #chase(bill: Bill, how: Answer['how'], at: number): void {
@@ -404,6 +408,7 @@ export class SubscriptionModel {
     const isHard = how === 'hard' || how === 'mandate_lost';
     const next = isHard ? null : (times.find((time) => time > at) ?? null);
     bill.retryAt = bill.again ? this.now : next;
+    this.#worth(bill, 0n);
   }
 
   #giveUp(bill: Bill, at: number): void {
@@ -479,7 +484,7 @@ export class SubscriptionModel {
     const since = { again: false, retryAt: null, failedAt: null, isLeft: false };
     const bill: Bill = { number, amount, credit, opened, state, attempt, isUnderWay, ...since };
     this.bills.push(bill);
-    if (reason === 'create' || reason === 'cycle') this.#own = number;
+    if (span === undefined) this.#own = number;
     const charge = isUnderWay ? `${number}.1 ${amount}` : isDraft ? 'draft' : 'nothing';
     this.orders.push(
       `bill ${number} ${reason} ${start} ${end} ${price} -${off} -${credit} ${charge} at ${at}`,
@@ -491,10 +496,4 @@ export class SubscriptionModel {
     this.#told = Math.max(at, this.#told + 1);
     this.events.push(`${what} at ${this.#told}`);
   }
-}
-
-/** Half up, by the remainder. */
-export function share(price: bigint, part: number, whole: number): bigint {
-  const [exact, by] = [price * BigInt(part), BigInt(whole)];
-  return exact / by + ((exact % by) * 2n >= by ? 1n : 0n);
 }

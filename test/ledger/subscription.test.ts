@@ -350,7 +350,13 @@ describe('a pause with a resume', () => {
     expect(world.state).toMatchObject({ status: 'active', resumesAt: null });
     const late = after(pause(false, END + DAY));
     late.goTo(END + 2 * DAY);
-    expect(late.state.waiting).toMatchObject({ kind: 'resume', since: END + DAY });
+    expect(late.state).toMatchObject({
+      status: 'active',
+      resumesAt: null,
+      waiting: null,
+      periodStart: END + DAY,
+      open: [{ amount: 3000n, dunning: null }],
+    });
   });
 });
 

@@ -91,6 +91,19 @@ test('a customer without a payment method gets one dunning mail until it is bloc
   ]);
 });
 
+test('a customer whose pause ends without a payment method gets the mail of a failed renewal', async () => {
+  const plan = await club.plan({ interval: 'year' });
+  const to = 'paused-without@example.com';
+  const customer = (await club.post('/customers', { email: to })).json;
+  const { id } = await club.subscribe(plan, customer.id, { trial_days: 5 });
+  const at = new Date((await club.now()) + 10 * DAY_MS).toISOString();
+  await club.act(id, 'pause', { resumes_at: at });
+  await club.advanceTo(at);
+  expect((await told({ customer_email: to })).map(([subject]) => subject)).toEqual([
+    '[Test] Your payment of $30.00 did not go through',
+  ]);
+});
+
 test('a dunning mail is not sent where the invoice was paid before it left', async () => {
   const plan = await club.plan({ interval: 'year' });
   const subscription = await club.signUp(plan, 'renewalFails');

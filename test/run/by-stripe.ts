@@ -53,6 +53,7 @@ type Left = {
 // prettier-ignore
 const LEFT_OUT: readonly Left[] = [
   { because: 'tables',  file: 'test/http/payments/refund/400.test.ts' },
+  { because: 'tables',  file: 'test/http/subscriptions/pause.test.ts',            test: 'whose draft was declined begins a new one' },
   { because: 'tables',  file: 'test/http/subscriptions/pending.test.ts',          test: 'and fails after it was taken back' },
   { because: 'tables',  file: 'test/http/subscriptions/retries.test.ts',          test: 'it pays not after all' },
   { because: 'tables',  file: 'test/http/subscriptions/given-back.test.ts',       test: 'a disputed payment is not credited until' },

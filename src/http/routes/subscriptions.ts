@@ -192,7 +192,7 @@ const PAUSE = {
   summary: 'Pause a subscription',
   description:
     'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them. ' +
-    'What is overdue goes on being collected, to its expiry.',
+    'A period that begins at `resumes_at` begins as at a renewal, paid or not. What is overdue goes on being collected, to its expiry.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },

@@ -1,7 +1,9 @@
 // A paused subscription: what it grants meanwhile, and what resuming costs.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
-import { Club, DAY_MS } from './subscribing.ts';
+import { NUMBERS } from '../../support/means.ts';
+import { portalOf } from '../portal/customer.ts';
+import { Club, DAY_MS, type Json } from './subscribing.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 
@@ -139,4 +141,119 @@ test('a pause that keeps invoices makes drafts, which the merchant finalises or 
     current_period_start: second.period_start,
   });
   expect(await club.payments(id)).toHaveLength(2);
+});
+
+/** Paused, with the draft of the period that began then, which was finalised. */
+async function finalised(id: string): Promise<Json> {
+  await club.act(id, 'pause', { keep_invoices: true });
+  await club.advanceTo((await club.subscription(id)).current_period_end);
+  const { id: draft } = (await club.invoices(id)).at(-1);
+  return (await club.post(`/invoices/${draft}/finalize`)).json;
+}
+
+test('a resume in a period whose draft was declined is not free: it is charged, and declined', async () => {
+  const { id } = await club.signUp(await club.plan(), 'renewalFails');
+  const { id: draft } = await finalised(id);
+  expect((await club.post(`/invoices/${draft}/pay`)).status).toBe(402);
+  const preview = (await club.post(`/subscriptions/${id}/resume/preview`)).json;
+  expect(preview).toMatchObject({ total: '30.00', waits_for_payment: true });
+  expect((await club.refused(id, 'resume')).slice(0, 2)).toEqual([402, 'payment_failed']);
+  expect(await club.subscription(id)).toMatchObject({ status: 'paused', overdue_state: 'warning' });
+  const invoices = await club.invoices(id);
+  expect(invoices.map(({ status }) => status)).toEqual(['paid', 'open', 'void']);
+});
+
+test('a resume in a period whose draft was declined begins a new one in its place', async () => {
+  const plan = await club.plan();
+  const { subscription_id: id } = await club.pay(await club.checkout(plan), 'iban');
+  await club.shop.settle();
+  const draft = await finalised(id);
+  expect((await club.post(`/invoices/${draft.id}/pay`)).status).toBe(202);
+  // The bank will say no.
+  await club.shop.server.sql`
+    update sandbox_charges set next_status = 'declined', failure_code = 'card_declined', failure_message = 'No.'
+    where key = ${(await club.payments(id)).at(-1).id}`;
+  await club.shop.settle();
+  expect(await club.subscription(id)).toMatchObject({ status: 'paused', overdue_state: 'warning' });
+  const { pending_change: pending } = await club.act(id, 'resume');
+  expect(pending).toMatchObject({ invoice_id: expect.any(String) });
+  await club.shop.settle();
+  expect(await club.subscription(id)).toMatchObject({
+    status: 'active',
+    overdue_state: 'clear',
+    current_period_start: pending.since,
+    next_retry_at: null,
+  });
+  const invoices = await club.invoices(id);
+  expect(invoices.map(({ status, billing_reason: reason }) => [status, reason])).toEqual([
+    ['paid', 'subscription_create'],
+    ['void', 'subscription_cycle'],
+    ['paid', 'subscription_resume'],
+  ]);
+  const payments = await club.payments(id);
+  expect(payments.map(({ status }) => status)).toEqual(['succeeded', 'failed', 'succeeded']);
+});
+
+/** What has become of it that its merchant, and its customer, hear of. */
+async function heard(id: string, customer: string) {
+  const { status, overdue_state: overdue, next_retry_at: next } = await club.subscription(id);
+  const last = (await club.invoices(id)).at(-1);
+  const customers = await club.events(customer);
+  const changes = customers.filter(({ type }) => type === 'subscription.overdue_changed');
+  return {
+    status,
+    overdue,
+    retriedIn: next === null ? null : Date.parse(next) - Date.parse(last.period_start),
+    invoice: [last.status, last.total],
+    told: changes.map(({ data }) => [data.previousState, data.overdueState, data.balance]),
+  };
+}
+
+// prettier-ignore
+test.each([
+  ['a renewal',               null],
+  ['a resume at its time',    { keep_invoices: false }],
+  ['one in a time of drafts', { keep_invoices: true }],
+])('%s without a payment method leaves what is owed, is told of, and is tried again', async (_what, pause) => {
+  const plan = await club.plan();
+  const customer = await club.customer();
+  const days = 10;
+  const trial_days = pause === null ? days : 5;
+  const { id } = await club.subscribe(plan, customer, { trial_days });
+  const at = new Date((await club.now()) + days * DAY_MS).toISOString();
+  if (pause !== null) await club.act(id, 'pause', { resumes_at: at, ...pause });
+  await club.advanceTo(Date.parse(at) + 60_000);
+  const owed = {
+    status: 'active',
+    overdue: 'warning',
+    invoice: ['open', '30.00'],
+    told: [['clear', 'warning', '30.00']],
+  };
+  const first = await heard(id, customer);
+  expect(first).toMatchObject(owed);
+  expect(Math.round(first.retriedIn! / DAY_MS)).toBe(1);
+  await club.advance('P1D');
+  expect(Math.round((await heard(id, customer)).retriedIn! / DAY_MS)).toBe(3);
+  const portal = await portalOf(club.shop.server, customer);
+  expect((await portal.saveCard(NUMBERS.good)).status).toBe(303);
+  expect(await heard(id, customer)).toMatchObject({
+    status: 'active',
+    overdue: 'clear',
+    invoice: ['paid', '30.00'],
+    told: [['clear', 'warning', '30.00'], ['warning', 'clear', null]],
+  });
+});
+
+test('a resume at its time whose payment is declined is in dunning, as a renewal', async () => {
+  const { id, customer_id: customer } = await club.signUp(await club.plan(), 'renewalFails');
+  const at = new Date((await club.now()) + 45 * DAY_MS).toISOString();
+  await club.act(id, 'pause', { resumes_at: at });
+  await club.advanceTo(Date.parse(at) + 60_000);
+  expect(await heard(id, customer)).toMatchObject({ status: 'active', overdue: 'warning' });
+  const failed = (await club.events(id)).at(-1);
+  expect([failed.type, failed.data.attempt, failed.data.nextAttemptAt === null]).toEqual([
+    'payment.failed',
+    1,
+    false,
+  ]);
 });

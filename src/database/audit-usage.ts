@@ -21,8 +21,7 @@ const IS_EVENT = `t.value IS NOT NULL AND t.kind <> 'refused'`;
  */
 const FORGONE = `(i.id IN (SELECT (o ->> 'invoiceId')::uuid FROM subscriptions s CROSS JOIN LATERAL jsonb_array_elements(s.open) o WHERE o ? 'isForgone')
       OR i.id IN (SELECT (f.data ->> 'invoiceId')::uuid FROM followups f WHERE f.kind = 'give_back')
-      OR i.billing_reason IN ('subscription_update', 'subscription_resume') AND i.total > 0
-        AND i.total = (SELECT sum(r.amount) FROM refunds r WHERE r.payment_id = i.payment_id AND r.status <> 'failed'))`;
+      OR i.forgone_at IS NOT NULL)`;
 
 /**
  * `lines`: usage on invoices, those too that a followup will make. `billed`: what subscriptions

@@ -511,6 +511,8 @@ CREATE TABLE invoices (
   attempts integer DEFAULT 0 NOT NULL,
   -- What lost disputes of its payment took.
   amount_charged_back bigint DEFAULT 0 NOT NULL,
+  -- When what its change had taken was to be given back, as the change was taken back: it bought nothing. Null for all others.
+  forgone_at timestamptz,
   CONSTRAINT invoices_pkey PRIMARY KEY (id),
   CONSTRAINT invoices_number_once UNIQUE (organisation_id, mode, number),
   CONSTRAINT invoices_add_up CHECK (total = (subtotal - discount_total + tax_total) AND total >= 0),

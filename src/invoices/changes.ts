@@ -61,6 +61,21 @@ export async function countAttempts(
   await sql`update invoices set attempts = attempts + 1 where id = any(${invoiceIds}::uuid[])`;
 }
 
+export type Forgone = { readonly invoiceId: string; readonly at: number };
+
+/**
+ * What each of them bills was taken back, and what it took is to be given back. Once somebody has done
+ * that, nothing else tells that it bought nothing.
+ */
+export async function forgoInvoices(sql: Transaction, forgone: readonly Forgone[]): Promise<void> {
+  const invoiceIds = forgone.map(({ invoiceId }) => invoiceId);
+  await lockInvoices(sql, invoiceIds);
+  await sql`
+    update invoices i set forgone_at = f.at::timestamptz
+    from unnest(${invoiceIds}::uuid[], ${forgone.map(({ at }) => new Date(at).toISOString())}::text[]) as f (id, at)
+    where i.id = f.id and i.forgone_at is null`;
+}
+
 /** Voids an invoice. An issued one is announced; a draft is not. */
 export async function voidInvoice(
   sql: Transaction,

@@ -1,18 +1,16 @@
 // A customer's credit, entry by entry.
 //
 // How it works: a subscription keeps what it has as a number, and each change of that number has an
-// invoice: a line of type `credit` gives or uses some, and what makes the invoice void, or refunds a
-// change that was taken back, returns what it used. So the entries follow from the invoices, and from
+// invoice: a line of type `credit` gives or uses some, and what makes the invoice void, or takes its
+// change back, returns what it used. So the entries follow from the invoices, and from
 // the followups that the flush of the same change wrote.
 // Holds: the entries of a currency add up to its balance. What no invoice explains, as credit from
 // releases in which a change had none, is one entry at the beginning.
 import type { Ids } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
-import { givenBackRefundId } from '../records/given-back.ts';
 import {
   type CreditInvoice,
   eachCreditInvoices,
-  findRefundTimes,
   type KeptCredit,
   listKeptCredit,
 } from '../records/credit.ts';
@@ -59,16 +57,10 @@ export async function readCredit(
   return sql.begin('isolation level repeatable read read only', async (snapshot) => {
     const kept = await listKeptCredit(snapshot, customerId);
     const books = new Map(kept.map((one) => [one.currency, { ...one, book: new Book(asked) }]));
-    await eachCreditInvoices(snapshot, customerId, async (invoices) => {
-      const refunds = await findRefundTimes(
-        snapshot,
-        invoices.flatMap((invoice) => refundOf(ids, invoice) ?? []),
-      );
+    await eachCreditInvoices(snapshot, customerId, (invoices) => {
       for (const invoice of invoices) {
-        const refund = refundOf(ids, invoice);
-        const refundedAt = refund === null ? null : (refunds.get(refund) ?? null);
         const book = books.get(invoice.currency)?.book;
-        for (const entry of entriesOf(ids, { invoice, refundedAt })) book?.add(entry);
+        for (const entry of entriesOf(ids, invoice)) book?.add(entry);
       }
     });
     return [...books.values()]
@@ -76,12 +68,6 @@ export async function readCredit(
       .filter(({ balance, isUsed }) => balance !== 0n || isUsed);
   });
 }
-
-type Known = {
-  readonly invoice: CreditInvoice;
-  /** When its payment was given back, as of a change that was taken back. */
-  readonly refundedAt: Date | null;
-};
 
 function creditOf(
   ids: Pick<Ids, 'derive'>,
@@ -138,34 +124,23 @@ function newestFirst(a: Place, b: Place): number {
   return b.at.getTime() - a.at.getTime() || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
-function entriesOf(ids: Pick<Ids, 'derive'>, known: Known): CreditEntry[] {
-  const { id: invoiceId, amount, reason, createdAt: at } = known.invoice;
+function entriesOf(ids: Pick<Ids, 'derive'>, invoice: CreditInvoice): CreditEntry[] {
+  const { id: invoiceId, amount, reason, createdAt: at } = invoice;
   const entry = { id: ids.derive('credit', invoiceId), amount, invoiceId, note: null, at };
   if (amount > 0n) {
     return [{ ...entry, reason: reason === 'subscription_update' ? 'change' : 'adjustment' }];
   }
   const applied = { ...entry, reason: 'applied' } as const;
-  const returnedAt = returnOf(known);
+  const returnedAt = returnOf(invoice);
   if (returnedAt === null) return [applied];
   const id = ids.derive('credit', invoiceId, 'void');
   return [applied, { ...applied, id, amount: -amount, reason: 'void', at: returnedAt }];
 }
 
 /** When the credit that it used was returned; null where it was not. */
-function returnOf({ invoice, refundedAt }: Known): Date | null {
-  const { status, waits, undoneAt, updatedAt } = invoice;
+function returnOf({ status, waits, undoneAt, forgoneAt, updatedAt }: CreditInvoice): Date | null {
   if (undoneAt !== null) return undoneAt;
   if (waits === 'forgone') return updatedAt;
   // A void that its subscription has not heard of has returned nothing yet.
-  if (status === 'void' && waits === null) return updatedAt;
-  return refundedAt;
-}
-
-/** The id that the refund of its payment has where its change was taken back. */
-function refundOf(
-  ids: Pick<Ids, 'derive'>,
-  { amount, reason, paymentId }: CreditInvoice,
-): string | null {
-  const isChange = reason === 'subscription_update' || reason === 'subscription_resume';
-  return amount < 0n && isChange && paymentId !== null ? givenBackRefundId(ids, paymentId) : null;
+  return status === 'void' && waits === null ? updatedAt : forgoneAt;
 }

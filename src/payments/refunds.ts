@@ -16,7 +16,6 @@ import type { RefundDecision, RefundRequest } from '../../ledger/payments/refund
 import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/redis/rate-limit.ts';
 import type { Processors, RefundResult } from '../processors/processor.ts';
-import { givenBackRefundId } from '../records/given-back.ts';
 import type { RefundRecord } from '../records/payments.ts';
 import { isUuid } from '../records/uuid.ts';
 import type { Followups } from './followups.ts';
@@ -61,7 +60,7 @@ export class Refunds {
   async giveBack(scope: Tenant, paymentId: string): Promise<void> {
     const { ledger, ids } = this.#deps;
     const state = must(await ledger.payments.find(scope, paymentId), 'a payment that was captured');
-    const id = givenBackRefundId(ids, paymentId);
+    const id = ids.derive('refund', 'given back', paymentId);
     const reason = 'requested_by_customer';
     const request = { id, amount: null, reason, fingerprint: null } as const;
     const decision = await this.#reserve(paymentId, request);

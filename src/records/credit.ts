@@ -18,9 +18,10 @@ export type CreditInvoice = {
   readonly status: InvoiceStatus;
   /** The line's: negative where credit was used. */
   readonly amount: bigint;
-  readonly paymentId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** When it was known that what it took is given back, as its change was taken back. */
+  readonly forgoneAt: Date | null;
   /** Whether its subscription waits for it, or for the charge of a change that was taken back. */
   readonly waits: 'unpaid' | 'forgone' | null;
   /** When a followup was written that makes it void, or refunds it as a change taken back. */
@@ -45,7 +46,7 @@ const ROWS_AT_ONCE = 500;
 export async function eachCreditInvoices(
   sql: Transaction,
   customerId: string,
-  take: (some: readonly CreditInvoice[]) => Promise<void>,
+  take: (some: readonly CreditInvoice[]) => Promise<void> | void,
 ): Promise<void> {
   const invoices = sql<CreditInvoice[]>`
     with own as (select id, open from subscriptions where customer_id = ${customerId}),
@@ -54,7 +55,7 @@ export async function eachCreditInvoices(
       where f.kind in ('bill', 'void', 'give_back')
     ),
     made as (
-      select i.id, i.currency, i.billing_reason as reason, i.status, (l ->> 'amount')::bigint as amount, i.payment_id,
+      select i.id, i.currency, i.billing_reason as reason, i.status, (l ->> 'amount')::bigint as amount, i.forgone_at,
         i.created_at, i.updated_at, i.subscription_id
       from invoices i cross join lateral jsonb_array_elements(i.lines) l
       where i.customer_id = ${customerId} and i.subscription_id is not null and l ->> 'type' = 'credit'
@@ -65,7 +66,7 @@ export async function eachCreditInvoices(
       where f.kind = 'bill' and l ->> 'type' = 'credit'
         and not exists (select from invoices i where i.id = (b ->> 'id')::uuid)
     )
-    select m.id, m.currency, m.reason, m.status, m.amount, m.payment_id as "paymentId", m.created_at as "createdAt",
+    select m.id, m.currency, m.reason, m.status, m.amount, m.forgone_at as "forgoneAt", m.created_at as "createdAt",
       m.updated_at as "updatedAt",
       (select case when o ? 'isForgone' then 'forgone' else 'unpaid' end
         from own s cross join lateral jsonb_array_elements(s.open) o
@@ -73,15 +74,4 @@ export async function eachCreditInvoices(
       (select min(f.at) from owed f where f.kind <> 'bill' and (f.data ->> 'invoiceId')::uuid = m.id) as "undoneAt"
     from made m`;
   for await (const some of invoices.cursor(ROWS_AT_ONCE)) await take(some);
-}
-
-/** When the refunds with these ids were made, by their id. */
-export async function findRefundTimes(
-  sql: Executor,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, Date>> {
-  if (ids.length === 0) return new Map();
-  const rows = await sql<{ id: string; at: Date }[]>`
-    select id, created_at as at from refunds where id = any(${[...ids]}::uuid[])`;
-  return new Map(rows.map(({ id, at }) => [id, at]));
 }

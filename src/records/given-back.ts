@@ -1,11 +1,5 @@
 // What of an invoice's money went back, or may: the account of its payment says so (I4).
-import type { Ids } from '../../ledger/ports.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
-
-/** Of the one refund that a payment has where nobody wanted it. */
-export function givenBackRefundId(ids: Pick<Ids, 'derive'>, paymentId: string): string {
-  return ids.derive('refund', 'given back', paymentId);
-}
 
 /** Of one invoice. Amounts are in the smallest coin. */
 export type BackOfInvoice = {
@@ -17,16 +11,13 @@ export type BackOfInvoice = {
 
 export type PaidBack = BackOfInvoice & {
   readonly invoiceId: string;
-  readonly paymentId: string;
-  /** Of its payment. */
-  readonly refundIds: readonly string[];
   readonly start: Date;
   readonly end: Date;
 };
 
 /**
  * Of invoices of a subscription for a time that ends after `now`; those of which nothing did are left
- * out, and those whose change was taken back. Once that is refunded, only the id of the refund says so.
+ * out, and those whose change was taken back, by whatever their money went back.
  */
 export async function listGivenBack(
   sql: Executor,
@@ -34,9 +25,7 @@ export async function listGivenBack(
   now: Date,
 ): Promise<PaidBack[]> {
   return sql`
-    select i.id as "invoiceId", p.id as "paymentId",
-      array(select r.id from refunds r where r.slot = p.slot and r.payment_id = p.id) as "refundIds",
-      b.debits_posted + b.debits_pending as amount, l.time - i.discount_total as time, l.usage,
+    select i.id as "invoiceId", b.debits_posted + b.debits_pending as amount, l.time - i.discount_total as time, l.usage,
       i.period_start as start, i.period_end as end
     from invoices i
     join payments p on p.invoice_id = i.id
@@ -46,7 +35,7 @@ export async function listGivenBack(
         coalesce(sum((l ->> 'amount')::bigint) filter (where l ->> 'type' in ('usage', 'usage_adjustment')), 0)::bigint as usage
       from jsonb_array_elements(i.lines) l
     ) l
-    where i.subscription_id = ${subscriptionId} and i.period_end > ${now} and i.billing_reason <> 'usage'
+    where i.subscription_id = ${subscriptionId} and i.period_end > ${now} and i.billing_reason <> 'usage' and i.forgone_at is null
       and b.debits_posted + b.debits_pending > 0
       and (i.payment_id = p.id or i.payment_id is null and i.status = 'open')
       and not exists (

@@ -124,7 +124,7 @@ type ActionRefused = {
 };
 
 async function commandOf(
-  { sql, ids, orgClock, processors }: SubscriptionsDeps,
+  { sql, orgClock, processors }: SubscriptionsDeps,
   { organisationId, mode, subscription }: SubscriptionRecord,
   wanted: SubscriptionAction,
 ): Promise<Command | ActionRefused> {
@@ -146,7 +146,7 @@ async function commandOf(
   if (price === null) return { refused: { kind: 'price_not_found' } };
   const next = planOf(product, price, wanted.quantity ?? plan.quantity);
   const features = await listFeatures(sql, { ...scope, ...next });
-  const givenBack = await givenBackOf({ sql, ids }, subscription.id, orgClock.now(scope));
+  const givenBack = await givenBackOf(sql, subscription.id, orgClock.now(scope));
   const allowances = allowancesOf(features, next);
   const wish = { kind: 'change', plan: next, allowances, givenBack } as const;
   if (!isWithinReach(next, allowances)) return { refused: { kind: 'quantity_too_large' } };

@@ -10,7 +10,14 @@ import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { Processors } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
-import { countAttempts, isBeingPaid, lockInvoice, voidInvoice } from '../invoices/changes.ts';
+import {
+  countAttempts,
+  forgoInvoices,
+  type Forgone,
+  isBeingPaid,
+  lockInvoice,
+  voidInvoice,
+} from '../invoices/changes.ts';
 import { refusalOf } from '../invoices/transitions.ts';
 import { draftInvoice, type Issuance, issueInvoices } from '../invoices/issue.ts';
 import { oweDunningMail } from '../records/mails.ts';
@@ -73,6 +80,7 @@ export async function executeOwed(
   const givenUp: string[] = [];
   const news: PendingNews[] = [];
   const unwanted: Unwanted[] = [];
+  const forgone: Forgone[] = [];
   const again: string[] = [];
   for (const one of owed) {
     const answer = await newsOf(sql, one);
@@ -82,8 +90,9 @@ export async function executeOwed(
     }
     const { followup } = one;
     if (followup.kind === 'let_go' || followup.kind === 'give_back') {
-      const { kind, paymentId } = followup;
+      const { kind, paymentId, at } = followup;
       unwanted.push({ ...recipientOf(one), kind, paymentId });
+      if (kind === 'give_back') forgone.push({ invoiceId: followup.invoiceId, at });
       continue;
     }
     const name = payable.get(one.subscriptionId);
@@ -107,6 +116,7 @@ export async function executeOwed(
   }
   await insertPayments(sql, payments);
   if (again.length > 0) await countAttempts(sql, again);
+  if (forgone.length > 0) await forgoInvoices(sql, forgone);
   if (givenUp.length > 0) await giveChargesUp(sql, givenUp);
   const left = new Set([...news, ...unwanted].map(({ followupId }) => followupId));
   const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));

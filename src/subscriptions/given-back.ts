@@ -2,13 +2,12 @@
 //
 // How it works: it is what cannot be refunded any more of the payments of its invoices: refunds, also
 // those under way, lost disputes, and open ones until they are won. Of an invoice that has usage too,
-// it is the same part of each line. A change that was taken back bought nothing of the period, so the
-// refund of its payment does not count.
+// it is the same part of each line. A change that was taken back bought nothing of the period, so what goes
+// back of its payment does not count, whoever gives it back.
 // Holds: it is read from the accounts of the payments, where a refund is before it is answered.
 import type { GivenBack } from '../../ledger/subscriptions/subscription.ts';
-import type { Ids } from '../../ledger/ports.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
-import { type BackOfInvoice, givenBackRefundId, listGivenBack } from '../records/given-back.ts';
+import { type BackOfInvoice, listGivenBack } from '../records/given-back.ts';
 
 /** The share of the time that the invoice is for, not of usage: rounded half up. */
 function ofTime({ amount, time, usage }: BackOfInvoice): bigint {
@@ -20,15 +19,12 @@ function ofTime({ amount, time, usage }: BackOfInvoice): bigint {
 
 /** Of invoices whose time is not over at `now`. */
 export async function givenBackOf(
-  { sql, ids }: { readonly sql: Executor; readonly ids: Pick<Ids, 'derive'> },
+  sql: Executor,
   subscriptionId: string,
   now: number,
 ): Promise<readonly GivenBack[]> {
   const all = await listGivenBack(sql, subscriptionId, new Date(now));
-  const wanted = all.filter(
-    ({ paymentId, refundIds }) => !refundIds.includes(givenBackRefundId(ids, paymentId)),
-  );
-  return wanted.map(({ invoiceId, start, end, ...back }) => ({
+  return all.map(({ invoiceId, start, end, ...back }) => ({
     invoiceId,
     amount: ofTime(back),
     start: start.getTime(),

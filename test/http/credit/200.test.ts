@@ -4,6 +4,8 @@ import { toJson } from '../../../ledger/store/json.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { type CreditInvoice, eachCreditInvoices } from '../../../src/records/credit.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
+import { closeGate } from '../../support/gate.ts';
+import { until } from '../../support/until.ts';
 import type { Json } from '../subscriptions/subscribing.ts';
 import { Market } from '../usage-billing/setting.ts';
 
@@ -180,6 +182,31 @@ test.each(['iban', 'ibanFails'] as const)(
     await market.stop(subscription);
   },
 );
+
+test('a change that is taken back has given its credit back, also where its payment is refunded by hand', async () => {
+  const { server } = market.shop;
+  const subscription = await downgraded('90.00');
+  const { id } = subscription;
+  const { USD: before } = await creditOf(subscription);
+  await market.payBy(subscription, 'iban');
+  const { pending_change: pending } = await market.act(id, 'change', { quantity: 2 });
+  await market.act(id, 'unschedule');
+  // Before it is given back.
+  const gate = await closeGate(server, id);
+  const settling = market.shop.settle();
+  const payment = () => market.shop.payment(pending.payment_id);
+  await until('it is settled', async () => (await payment()).status === 'succeeded');
+  expect((await market.post(`/payments/${pending.payment_id}/refund`)).status).toBe(200);
+  await gate.open();
+  await settling;
+  const owed = () => server.sql`select from followups where subscription_id = ${id}`;
+  await until('nothing is owed', async () => (await owed()).length === 0);
+  const { USD: after } = await creditOf(subscription);
+  expect(after.balance).toBe(before?.balance);
+  const reasons = after.entries.map(({ reason }: Json) => reason);
+  expect(reasons.toSorted()).toEqual(['applied', 'change', 'void']);
+  await market.stop(subscription);
+});
 
 test('each currency has its own credit, of all subscriptions of the customer', async () => {
   const first = await downgraded('30.00');

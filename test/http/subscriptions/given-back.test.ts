@@ -2,6 +2,9 @@
 // less what was refunded, is being refunded, or is disputed.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
+import { refundedOf } from '../../support/bank.ts';
+import { closeGate } from '../../support/gate.ts';
+import { until } from '../../support/until.ts';
 import { Club, DAY_MS, type Json, type Plan } from './subscribing.ts';
 
 setDefaultTimeout(PATIENCE_MS);
@@ -129,3 +132,65 @@ test.each([
   const worth = left(coins, spanOf(subscription), invoice.period_start);
   expect(amountsOf(invoice)[0]).toBe(money(-worth));
 });
+
+/**
+ * A change to a dearer plan that a bank debit pays, and that was taken back before: what is done with
+ * its payment after that is settled, and before it is given back. Then half of the period is over.
+ */
+async function takenBack(act: (paymentId: string, amount: string) => Promise<unknown>) {
+  const { server } = club.shop;
+  const plan = await club.plan();
+  const { subscription_id: id } = await club.pay(await club.checkout(plan), 'iban');
+  await club.shop.settle();
+  const dearer = await club.price(plan, { amount: '90.00' });
+  const { pending_change: pending } = await club.act(id, 'change', { price_id: dearer });
+  const paymentId: string = pending.payment_id;
+  await club.act(id, 'unschedule');
+  const gate = await closeGate(server, id);
+  const settling = club.shop.settle();
+  const isSettled = async () => (await club.shop.payment(paymentId)).status === 'succeeded';
+  await until('the debit is settled', isSettled);
+  const { amount } = await club.shop.payment(paymentId);
+  await act(paymentId, amount);
+  await gate.open();
+  await settling;
+  const owed = () => server.sql`select from followups where subscription_id = ${id}`;
+  await until('nothing is owed', async () => (await owed()).length === 0);
+  const { current_period_start: start, current_period_end: end } = await club.subscription(id);
+  await club.advanceTo((Date.parse(start) + Date.parse(end)) / 2);
+  return { plan, id, paymentId, coins: BigInt(amount.replace('.', '')) };
+}
+
+/** What the next change would credit. */
+async function credited(id: string, plan: Plan): Promise<string> {
+  const body = { price_id: await club.price(plan, { amount: '60.00' }) };
+  return amountsOf((await club.post(`/subscriptions/${id}/change/preview`, body)).json)[0]!;
+}
+
+test.each([
+  ['all of it', (amount: string) => amount],
+  ['a part', () => '1.00'],
+])(
+  'what a change took that was taken back: a refund by hand of %s before it is given back takes nothing off the next change',
+  async (_what, byHand) => {
+    const { plan, id, paymentId, coins } = await takenBack(async (payment, amount) => {
+      const body = { amount: byHand(amount) };
+      expect((await club.post(`/payments/${payment}/refund`, body)).status).toBe(200);
+    });
+    const refunded = (await refundedOf(club.shop.server, paymentId)).reduce((a, b) => a + b, 0n);
+    expect(refunded).toBe(coins);
+    expect(await credited(id, plan)).toBe('-15.00');
+  },
+);
+
+test.each(['won', 'lost'] as const)(
+  'what a change took that was taken back: a dispute before it is given back, and %s, takes nothing off the next change',
+  async (ends) => {
+    const { plan, id, paymentId } = await takenBack((payment) => disputed(payment, ends, 60));
+    expect(await credited(id, plan)).toBe('-15.00');
+    await disputed(paymentId, ends, 0);
+    expect(await credited(id, plan)).toBe('-15.00');
+    // The bank has decided: what is won is the merchant's to refund.
+    expect(await refundedOf(club.shop.server, paymentId)).toEqual([]);
+  },
+);

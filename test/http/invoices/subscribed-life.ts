@@ -3,137 +3,21 @@
 import { expect } from 'bun:test';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import { decideDebit } from '../../support/bank.ts';
-import { orders } from '../../support/orders.ts';
 import type { TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { made, openPortal, type Portal, subscribe } from '../portal/customer.ts';
+import {
+  type Action,
+  DECIDED,
+  explain,
+  type Reference,
+  type Seen,
+  type Situation,
+  startOf,
+} from './subscribed-reference.ts';
 
-export const ACTIONS = [
-  'pay',
-  'void',
-  'finalize',
-  'capture',
-  'fail',
-  'refund',
-  'method',
-  'cancel',
-  'day',
-] as const;
-export type Action = (typeof ACTIONS)[number];
-
-export const SITUATIONS = ['under way', 'declined', 'draft', 'left open'] as const;
-export type Situation = (typeof SITUATIONS)[number];
-
-/** Days after the first failure (decisions 7). */
-const RETRY_DAYS = [1, 3, 7, 13, 20];
 /** The test decides what a bank says. */
 export const NEVER_MS = 10 * 366 * 86_400_000;
-
-/** What a reader of the API can tell. */
-type Seen = {
-  readonly status: 'draft' | 'open' | 'paid' | 'void';
-  readonly isUnderWay: boolean;
-  /** Payments that were begun. */
-  readonly charges: number;
-  readonly isRefunded: boolean;
-  readonly hasEnded: boolean;
-};
-
-type Reference = Seen & {
-  readonly day: number;
-  /** Whether its subscription retries it. */
-  readonly isChased: boolean;
-  /** The method has changed while a charge was under way. */
-  readonly again: boolean;
-  readonly failedOn: number | null;
-  readonly retryOn: number | null;
-};
-
-const STARTS: Readonly<Record<Situation, Partial<Reference>>> = {
-  'under way': { isUnderWay: true, charges: 1, isChased: true },
-  declined: { charges: 1, isChased: true, failedOn: 0, retryOn: 1 },
-  draft: { status: 'draft' },
-  'left open': { hasEnded: true },
-};
-
-const START: Reference = {
-  status: 'open',
-  isUnderWay: false,
-  charges: 0,
-  isRefunded: false,
-  hasEnded: false,
-  day: 0,
-  isChased: false,
-  again: false,
-  failedOn: null,
-  retryOn: null,
-};
-
-/** The bank decides a debit once. */
-const DECIDED = 0;
-
-/** The answer, null where there is nothing to ask, and what it leaves. */
-type Done = readonly [answer: number | null, after: Reference];
-
-const begun = (one: Reference): Reference => ({
-  ...one,
-  isUnderWay: true,
-  charges: one.charges + 1,
-  isChased: one.isChased || !one.hasEnded,
-  again: false,
-  retryOn: null,
-});
-
-const RULES: Readonly<Record<Action, (one: Reference) => Done>> = {
-  pay(one) {
-    if (one.status === 'paid') return [200, one];
-    if (one.status !== 'open') return [409, one];
-    return [202, one.isUnderWay ? one : begun(one)];
-  },
-  void(one) {
-    if (one.status === 'paid' || one.isUnderWay) return [409, one];
-    return [200, { ...one, status: 'void', isChased: false }];
-  },
-  finalize(one) {
-    if (one.status === 'draft') return [200, { ...one, status: 'open' }];
-    return [one.status === 'open' ? 200 : 409, one];
-  },
-  capture(one) {
-    if (!one.isUnderWay) return [null, one];
-    return [DECIDED, { ...one, isUnderWay: false, isChased: false, status: 'paid' }];
-  },
-  fail(one) {
-    if (!one.isUnderWay) return [null, one];
-    const idle = { ...one, isUnderWay: false };
-    // What was under way at the end is void; what was left open stays so.
-    if (one.hasEnded) {
-      return [DECIDED, one.isChased ? { ...idle, isChased: false, status: 'void' } : idle];
-    }
-    const failedOn = one.failedOn ?? one.day;
-    if (one.again) return [DECIDED, begun({ ...idle, failedOn })];
-    const retryOn = RETRY_DAYS.map((days) => failedOn + days).find((day) => day > one.day) ?? null;
-    return [DECIDED, { ...idle, failedOn, retryOn }];
-  },
-  refund(one) {
-    if (one.status !== 'paid') return [null, one];
-    return [one.isRefunded ? 400 : 200, { ...one, isRefunded: true }];
-  },
-  method(one) {
-    if (!one.isChased || one.hasEnded) return [303, one];
-    return [303, one.isUnderWay ? { ...one, again: true } : begun(one)];
-  },
-  cancel(one) {
-    if (one.hasEnded) return [200, one];
-    const ended = { ...one, hasEnded: true, again: false, retryOn: null };
-    const isGivenUp = one.isChased && !one.isUnderWay;
-    return [200, isGivenUp ? { ...ended, isChased: false, status: 'void' } : ended];
-  },
-  day(one) {
-    const later = { ...one, day: one.day + 1 };
-    const isDue = one.retryOn !== null && one.retryOn <= later.day && !one.hasEnded;
-    return [200, isDue && one.isChased ? begun(later) : later];
-  },
-};
 
 export class SubscribedLife {
   readonly #server: TestServer;
@@ -167,7 +51,7 @@ export class SubscribedLife {
     const path = `/invoices?subscription_id=${subscription}`;
     const newest = async (): Promise<string> =>
       (await server.call('GET', path)).json.data.at(0).id as string;
-    const may = { ...START, ...STARTS[situation] };
+    const may = startOf(situation);
     const life = (id: string) => new SubscribedLife(server, { portal, subscription, id, may });
     const first = life(await newest());
     const act = (action: string, body: object = {}) =>
@@ -202,19 +86,7 @@ export class SubscribedLife {
     await this.heard();
     const seen = await this.#look();
     const met = new Map(actions.map((action, index) => [action, answers[index]!]));
-    const may = this.#may.flatMap((before) =>
-      [...orders(actions)].flatMap((order) => {
-        let one = before;
-        for (const action of order) {
-          if (isTooLate(met, action)) continue;
-          const [answer, after] = RULES[action](one);
-          if (!isAnswer(met, action, answer)) return [];
-          one = after;
-        }
-        const isSeen = (Object.keys(seen) as (keyof Seen)[]).every((key) => one[key] === seen[key]);
-        return isSeen ? [one] : [];
-      }),
-    );
+    const may = explain(this.#may, met, seen);
     if (may.length === 0) {
       const what = { actions, answers, seen, before: this.#may };
       throw new Error(`no order of them explains it: ${JSON.stringify(what)}`);
@@ -312,27 +184,6 @@ export class SubscribedLife {
     if (row !== undefined) await this.#act('cancel');
     await this.heard();
   }
-}
-
-/** The bank had said the other of that debit: it says nothing of a charge that begins then. */
-function isTooLate(met: ReadonlyMap<Action, number | null>, action: Action): boolean {
-  const other = action === 'capture' ? 'fail' : 'capture';
-  const isBank = action === 'capture' || action === 'fail';
-  return isBank && met.get(action) === null && met.get(other) === DECIDED;
-}
-
-/** A charge that is decided while the caller waits is told at once. */
-function isAnswer(
-  met: ReadonlyMap<Action, number | null>,
-  action: Action,
-  expected: number | null,
-): boolean {
-  const answer = met.get(action);
-  if (answer === expected) return true;
-  if (action !== 'pay' || expected !== 202) return false;
-  if (answer === 200) return met.has('capture');
-  if (answer === 402) return met.has('fail');
-  return answer === 409 && met.has('fail') && met.has('cancel');
 }
 
 export async function saveDebit(portal: Portal): Promise<number> {

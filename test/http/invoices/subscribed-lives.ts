@@ -3,14 +3,8 @@ import { expect } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { withSeed } from '../../support/random.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
-import {
-  type Action,
-  ACTIONS,
-  NEVER_MS,
-  SITUATIONS,
-  type Situation,
-  SubscribedLife,
-} from './subscribed-life.ts';
+import { NEVER_MS, SubscribedLife } from './subscribed-life.ts';
+import { type Action, ACTIONS, SITUATIONS, type Situation } from './subscribed-reference.ts';
 
 export const startLives = (): Promise<TestServer> =>
   startServer({ own: true, alone: true, settings: { sandboxSettleMs: NEVER_MS } });

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { type TestServer, withTenants } from '../../support/server.ts';
 import { GOOD, openPortal } from '../portal/customer.ts';
-import { ACTIONS, openInvoice, SITUATIONS } from './subscribed-life.ts';
+import { openInvoice } from './subscribed-life.ts';
 import { expectNoErrors, live, liveAtRandom, startLives } from './subscribed-lives.ts';
+import { ACTIONS, SITUATIONS } from './subscribed-reference.ts';
 
 setDefaultTimeout(1_200_000);
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import type { TestServer } from '../../support/server.ts';
-import { ACTIONS, SITUATIONS } from './subscribed-life.ts';
 import { expectNoErrors, live, liveAtRandom, startLives } from './subscribed-lives.ts';
+import { ACTIONS, SITUATIONS } from './subscribed-reference.ts';
 
 setDefaultTimeout(3_600_000);
 

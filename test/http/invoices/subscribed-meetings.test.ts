@@ -4,6 +4,7 @@ import { must } from '../../../ledger/kernel/assert.ts';
 import { audit } from '../../../src/database/audit.ts';
 import { decideDebit } from '../../support/bank.ts';
 import { keepRowsOwed } from '../../support/crashes.ts';
+import { closeGate } from '../../support/gate.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { openPortal, subscribe } from '../portal/customer.ts';
@@ -26,24 +27,12 @@ async function lastOf({ id }: SubscribedLife) {
   return must(payment, 'a payment of the invoice');
 }
 
-/** What follows for this payment or subscription waits. */
-async function closeGate(subject: string): Promise<{ open(): Promise<void> }> {
-  const gate = await server.sql.reserve();
-  await gate`select pg_advisory_lock(hashtextextended(${subject}, 0))`;
-  return {
-    async open() {
-      await gate`select pg_advisory_unlock_all()`;
-      gate.release();
-    },
-  };
-}
-
 test('an invoice that is paid and not marked yet is not charged again', async () => {
   const life = await SubscribedLife.begin(server, 'under way');
   const { sql } = server;
   const { id, subscription_id, customer_id } = await lastOf(life);
   // What marks the invoice waits here.
-  const gate = await closeGate(id);
+  const gate = await closeGate(server, id);
   expect(await decideDebit(server, id, 'capture')).toBe(true);
   const asked = server.payments.refresh(id);
   await until('its subscription has heard', async () => {
@@ -65,7 +54,7 @@ test('an invoice that is paid and not marked yet is not charged again', async ()
 test('an invoice that is given up and not void yet is not charged', async () => {
   const life = await SubscribedLife.begin(server, 'declined');
   const { subscription_id, customer_id } = await lastOf(life);
-  const gate = await closeGate(subscription_id);
+  const gate = await closeGate(server, subscription_id);
   const path = `/subscriptions/${subscription_id}/cancel`;
   const canceling = server.call('POST', path, { body: { mode: 'immediate' } });
   await until('its subscription has ended', async () => {
@@ -80,6 +69,35 @@ test('an invoice that is given up and not void yet is not charged', async () => 
   expect((await server.call('POST', `/invoices/${life.id}/pay`)).status).toBe(409);
   await life.finish();
   expect(await audit(server.sql)).toEqual([]);
+});
+
+test('an invoice is made void between a refusal and the try by a changed method, which never begins', async () => {
+  const life = await SubscribedLife.begin(server, 'under way');
+  await life.meet(['method']);
+  const { sql } = server;
+  const { id, subscription_id } = await lastOf(life);
+  const gate = await closeGate(server, subscription_id);
+  expect(await decideDebit(server, id, 'fail')).toBe(true);
+  const asked = server.payments.refresh(id);
+  await until('its try is ordered', async () => {
+    const rows = await sql`
+      select from followups where subscription_id = ${subscription_id} and kind = 'collect'`;
+    return rows.length > 0;
+  });
+  const voiding = server.call('POST', `/invoices/${life.id}/void`);
+  await until('it is void', async () => {
+    const rows = await sql`select from invoices where id = ${life.id} and status = 'void'`;
+    return rows.length > 0;
+  });
+  await gate.open();
+  await asked;
+  expect((await voiding).status).toBe(200);
+  await life.heard();
+  expect(await lastOf(life)).toMatchObject({ id });
+  const [row] = await sql`select open, overdue from subscriptions where id = ${subscription_id}`;
+  expect(row).toEqual({ open: [], overdue: 'clear' });
+  await life.finish();
+  expect(await audit(sql)).toEqual([]);
 });
 
 /** The charges for a subscription by bank debit. */

@@ -41,15 +41,15 @@ export class Refunds {
   async refund(scope: Tenant, call: RefundCall): Promise<RefundReply> {
     const { ids } = this.#deps;
     const { idempotencyKey: key } = call;
-    if (key === null) return this.#execute(scope, call, ids.next());
+    if (key === null) return this.#execute(scope, call, { id: ids.next(), isAlone: true });
     const id = ids.derive('refund', scope.organisationId, scope.mode, key);
     const busy = `key ${id}`;
-    if (this.#busy.has(busy)) return { kind: 'in_progress' };
-    this.#busy.add(busy);
+    const isAlone = !this.#busy.has(busy);
+    if (isAlone) this.#busy.add(busy);
     try {
-      return await this.#execute(scope, call, id);
+      return await this.#execute(scope, call, { id, isAlone });
     } finally {
-      this.#busy.delete(busy);
+      if (isAlone) this.#busy.delete(busy);
     }
   }
 
@@ -80,7 +80,12 @@ export class Refunds {
     if (refund !== undefined && refund.askAt !== null) await this.#ask(state, refund, 'again');
   }
 
-  async #execute(scope: Tenant, call: RefundCall, id: string): Promise<RefundReply> {
+  /** `isAlone`: no other call with its key is being executed. Beside one, what was answered is told. */
+  async #execute(
+    scope: Tenant,
+    call: RefundCall,
+    { id, isAlone }: { readonly id: string; readonly isAlone: boolean },
+  ): Promise<RefundReply> {
     const { ledger, ids } = this.#deps;
     if (!isUuid(call.paymentId)) return { kind: 'not_found' };
     const state = await ledger.payments.find(scope, call.paymentId);
@@ -93,6 +98,7 @@ export class Refunds {
     const fingerprint = isKeyed ? ids.fingerprint(meaning) : null;
     const stored = isKeyed ? await ledger.payments.findRefund(id) : null;
     if (stored !== null) return replay(stored, fingerprint);
+    if (!isAlone) return { kind: 'in_progress' };
     const taken = await this.#take(scope, call.paymentId);
     if (!taken.allowed) return { kind: 'rate_limited', taken };
     const request = { id, amount, reason: call.reason, fingerprint };

@@ -235,9 +235,11 @@ async function onceInTransaction(
   const { attempt, key, task } = options;
   const { now } = attempt;
   const scope = keyScope(attempt, key);
-  if (!(await tryLockKey(sql, lockOf(scope, key)))) return inProgress();
+  const isAlone = await tryLockKey(sql, lockOf(scope, key));
+  // Also beside another call: that may be told what was answered, too.
   const earlier = await findAnswer(sql, scope);
   if (earlier !== null) return replay(attempt, scope, earlier);
+  if (!isAlone) return inProgress();
   const answered = await task(sql);
   if (answered.isKept !== false) {
     await insertAnswer(sql, scope, { answer: stored(attempt, scope, answered), now });

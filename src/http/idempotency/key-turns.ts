@@ -3,12 +3,14 @@
 // Who calls: keyed.ts, around the handlers of operations that take a key.
 // How: calls in this process wait in memory. Where the first call is on another node, the database
 // says so; one call of this process tries again, with growing delays, and holds no connection in
-// between.
+// between. Once one is told the stored answer, all that wait are told it, side by side: a hundred of
+// them are not answered late because each waits for the one before it.
 // Holds: a call waits 5 s at most, and a tenant has WAITERS_MAX waiting calls in a process at most.
 // Beyond either bound it is told to retry.
 import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
 import { Tally } from '../../../ledger/kernel/tally.ts';
 import { inProgress, isInProgress } from '../edge/errors.ts';
+import { REPLAYED_HEADER } from './replayed.ts';
 
 const KEY_WAIT_MS_MAX = 5000;
 const WAITERS_MAX = 100;
@@ -16,12 +18,15 @@ const AGAIN_MS_MIN = 20;
 const AGAIN_MS_MAX = 320;
 
 type Task = () => Response | Promise<Response>;
+/** `isStored`: whether the answer to the key is stored. */
+type End = (isStored: boolean) => void;
+const NO_TURN: End = () => undefined;
 
 export class KeyTurns {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #timers: Timers;
-  /** The calls in execution, by tenant and key. */
-  readonly #turns = new Map<string, Promise<void>>();
+  /** The calls in execution, by tenant and key: each says whether the answer is stored by its end. */
+  readonly #turns = new Map<string, Promise<boolean>>();
   /** Waiting calls by tenant. */
   readonly #waiting = new Tally();
 
@@ -37,23 +42,27 @@ export class KeyTurns {
       ? await this.#asOneOf(tenant, () => this.#wait(key, until))
       : this.#begin(key);
     if (end === false) return inProgress();
+    let isStored = false;
     try {
-      const response = await task();
-      if (!isInProgress(response)) return response;
-      const late = await this.#asOneOf(tenant, () => this.#again(task, until));
-      return late === false ? response : late;
+      const first = await task();
+      const late = isInProgress(first)
+        ? await this.#asOneOf(tenant, () => this.#again(task, until))
+        : first;
+      const response = late === false ? first : late;
+      isStored = response.headers.has(REPLAYED_HEADER);
+      return response;
     } finally {
-      end();
+      end(isStored);
     }
   }
 
   /** Takes a free turn; returns what ends it. */
-  #begin(key: string): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  #begin(key: string): End {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#turns.set(key, promise);
-    return () => {
+    return (isStored) => {
       this.#turns.delete(key);
-      resolve();
+      resolve(isStored);
     };
   }
 
@@ -68,14 +77,20 @@ export class KeyTurns {
     }
   }
 
-  /** Takes the turn when it is free; false where that is not before `until`. */
-  async #wait(key: string, until: number): Promise<(() => void) | false> {
+  /**
+   * Takes the turn when it is free, or none where nothing is executed any more; false where that is
+   * not before `until`.
+   */
+  async #wait(key: string, until: number): Promise<End | false> {
     for (let other = this.#turns.get(key); other !== undefined; other = this.#turns.get(key)) {
-      const late = Promise.withResolvers<void>();
-      const cancel = this.#timers.after(until - this.#clock.monotonic(), late.resolve);
-      await Promise.race([other, late.promise]);
+      const late = Promise.withResolvers<'late'>();
+      const cancel = this.#timers.after(until - this.#clock.monotonic(), () =>
+        late.resolve('late'),
+      );
+      const ended = await Promise.race([other, late.promise]);
       cancel();
-      if (this.#clock.monotonic() >= until) return false;
+      if (ended === true) return NO_TURN;
+      if (ended === 'late' || this.#clock.monotonic() >= until) return false;
     }
     // Without an await in between: all waiters wake together, and the first of them takes the turn.
     return this.#begin(key);

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { inProgress } from '../../../src/http/edge/errors.ts';
 import { KeyTurns } from '../../../src/http/idempotency/key-turns.ts';
+import { REPLAYED } from '../../../src/http/idempotency/replayed.ts';
 
 const timers = {
   after: (ms: number, task: () => void) => {
@@ -37,6 +38,31 @@ test('of twenty calls at once with one key one runs at a time, and another key w
   expect(most).toBe(1);
   const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
   expect(new Set(texts).size).toBe(20);
+});
+
+test('once one of twenty calls with one key is told the stored answer, the others are told it side by side', async () => {
+  const turns = new KeyTurns({ clock: { monotonic: () => performance.now() }, timers });
+  const gates: PromiseWithResolvers<Response>[] = [];
+  const answers = Array.from({ length: 20 }, () =>
+    turns.run('tenant', 'key', () => {
+      const gate = Promise.withResolvers<Response>();
+      gates.push(gate);
+      return gate.promise;
+    }),
+  );
+  gates[0]!.resolve(new Response('made'));
+  await Bun.sleep(0);
+  // The first answer may be one that is not stored: one more call finds out.
+  expect(gates).toHaveLength(2);
+  gates[1]!.resolve(new Response('made', REPLAYED));
+  await Bun.sleep(0);
+  expect(gates).toHaveLength(20);
+  for (const gate of gates.slice(2)) gate.resolve(new Response('made', REPLAYED));
+  const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
+  expect(new Set(texts)).toEqual(new Set(['made']));
+  // What comes later takes a turn again.
+  const later = [1, 2].map(() => turns.run('tenant', 'key', () => new Response('later')));
+  expect(await (await later[1]!).text()).toBe('later');
 });
 
 /** Time that moves to the next timer when it is told to. */

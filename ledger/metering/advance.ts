@@ -13,6 +13,7 @@ import {
   snapshotOf,
   within,
 } from './meter.ts';
+import { cutDue, cutUses, endCut } from './cut-periods.ts';
 import { startingAt } from './in-order.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';
@@ -111,6 +112,8 @@ function stepAt(draft: MeterDraft, due: number): void {
   }
   const renewing = grants.find((grant) => grant.started && grant.renewsAt === due);
   if (renewing !== undefined) return renewWithin(draft, renewing.id, due);
+  const cut = grants.find((grant) => cutDue(grant) === due);
+  if (cut !== undefined) return endCut(draft, cut.id, due);
   const starting = grants.find((grant) => !grant.started && grant.effectiveAt === due);
   assert(starting !== undefined, 'something was due');
   startGrant(draft, starting, due);
@@ -208,6 +211,7 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
     ...grant,
     used,
     spent,
+    cut: draft.state.isLevel ? [] : cutUses(settled, before, renewsAt),
     started: true,
     renewsAt,
     expiresAt,
@@ -370,7 +374,7 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   assert(kept >= 0n && kept <= amount, 'no more is left than was given');
   const renewsAt = renewalAfter(allowance, at);
   strikeSpent(draft, allowance);
-  draft.putGrant({ ...allowance, used: 0n, spent: 0n, renewsAt });
+  draft.putGrant({ ...allowance, used: 0n, spent: 0n, cut: [], renewsAt });
   // An unlimited one leaves behind what was used of it in this period, as when it ends.
   if (allowance.amount === null && draft.state.current.start !== at) {
     draft.credit(ids.derive('renewed', allowance.id, String(at)), allowance.used, at);

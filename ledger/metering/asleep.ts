@@ -83,9 +83,10 @@ export function dueWork({ nextDue, grants, reservations }: MeterState, now: numb
   if (now < nextDue) return 0;
   const open = reservations.findIndex(({ expiresAt }) => expiresAt > now);
   let steps = open < 0 ? reservations.length : open;
-  for (const { started, effectiveAt, expiresAt, renewsAt, recurs } of grants) {
+  for (const { started, effectiveAt, expiresAt, renewsAt, recurs, cut } of grants) {
     if (!started) steps += Number(effectiveAt <= now);
     else if (expiresAt !== null && expiresAt <= now) steps += 1;
+    if (cut.length > 0) steps += cut.filter(({ until }) => until <= now).length;
     if (recurs === null || renewsAt === null || renewsAt > now) continue;
     steps += periodIndex(recurs.cycle, now) - periodIndex(recurs.cycle, renewsAt) + 1;
   }

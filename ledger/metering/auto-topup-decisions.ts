@@ -142,6 +142,7 @@ function grantOf({
     amount,
     used: 0n,
     spent: 0n,
+    cut: [],
     cap: null,
     effectiveAt: now,
     expiresAt: null,

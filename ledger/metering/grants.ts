@@ -20,6 +20,9 @@ export type Suspension = 'paused' | 'blocked';
 
 export type Rollover = { readonly max: bigint; readonly expiresAfterPeriods: number };
 
+/** What was used in a period that a change to another interval has cut short, and when that would have ended. */
+export type CutUse = { readonly units: bigint; readonly until: number };
+
 export type Grant = {
   readonly id: string;
   readonly source: GrantSource;
@@ -32,6 +35,8 @@ export type Grant = {
    * the next plan. Below 0: so much of `used` is of before it was as large (`grown.ts`).
    */
   readonly spent: bigint;
+  /** Part of what was used, ascending by its end: it counts until then (`cut-periods.ts`). */
+  readonly cut: readonly CutUse[];
   /** Of what rolled over of a plan: how much of it the plan of now lets be used. null: all. */
   readonly cap: bigint | null;
   readonly effectiveAt: number;

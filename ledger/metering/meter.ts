@@ -379,7 +379,9 @@ export function dueOf({
   let leads = false;
   for (const grant of grants) {
     const { started, expiresAt, renewsAt, effectiveAt, recurs } = grant;
-    const next = started ? Math.min(expiresAt ?? Infinity, renewsAt ?? Infinity) : effectiveAt;
+    const [cut] = grant.cut;
+    const ends = Math.min(expiresAt ?? Infinity, cut?.until ?? Infinity);
+    const next = started ? Math.min(ends, renewsAt ?? Infinity) : effectiveAt;
     if (next < due) due = next;
     leads ||= started && recurs !== null;
   }

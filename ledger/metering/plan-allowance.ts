@@ -72,6 +72,7 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
     amount: terms.boolean ? null : limit,
     used: 0n,
     spent: 0n,
+    cut: [],
     cap: null,
     effectiveAt: createdAt,
     expiresAt: null,

@@ -118,6 +118,7 @@ function rolloverGrant(
     amount,
     used: 0n,
     spent: 0n,
+    cut: [],
     cap: null,
     effectiveAt: at,
     expiresAt,

@@ -1,7 +1,8 @@
 import type { Mode } from '../kernel/tenant.ts';
 import type { PendingQuery, Sql } from 'postgres';
 import type { Cycle } from '../kernel/calendar.ts';
-import { type Grant, burnOrder } from '../metering/grants.ts';
+import { type CutUse, type Grant, burnOrder } from '../metering/grants.ts';
+import { fromJson } from './json.ts';
 import {
   type Aggregation,
   type Customer,
@@ -311,6 +312,7 @@ function grantOf(row: GrantRow): Grant {
     amount: row.amount,
     used: row.used,
     spent: row.spent,
+    cut: row.cut === null ? [] : fromJson<readonly CutUse[]>(row.cut),
     cap: row.source === 'rollover' ? row.rollover_max : null,
     effectiveAt: row.effective_at.getTime(),
     expiresAt: row.expires_at?.getTime() ?? null,

@@ -71,6 +71,7 @@ export const GRANT_COLUMNS = {
   amount: replaced('bigint', ({ grant }) => grant.amount),
   used: replaced('bigint', ({ grant }) => grant.used),
   spent: replaced('bigint', ({ grant }) => grant.spent),
+  cut: replaced('exact_json', ({ grant }) => (grant.cut.length === 0 ? null : grant.cut)),
   effective_at: kept('time', ({ grant }) => grant.effectiveAt),
   priority: kept('integer', ({ grant }) => grant.priority),
   overage_allowed: kept('boolean', ({ grant }) => grant.overageAllowed),

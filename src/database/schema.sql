@@ -40,6 +40,8 @@ CREATE TYPE flush_subscribed AS (slot smallint, id uuid, organisation_id uuid, m
 CREATE TYPE flush_usage_corrections AS (slot smallint, account_id uuid, quarter timestamptz, corrections bigint);
 -- In place of flush_usage_spans, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_sold_spans AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, subscription_id uuid, usage_price_id uuid, account_id uuid, period_start timestamptz, period_end timestamptz, started_at timestamptz, ended_at timestamptz, quantity_limit bigint, opening_aggregate bigint, opening_latest_at timestamptz, opening_latest_id uuid, closing_aggregate bigint, closing_latest_at timestamptz, closing_latest_id uuid, billed_as uuid, live boolean);
+-- In place of flush_grants, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_cut_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, cut jsonb, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -292,6 +294,7 @@ CREATE TABLE grants (
   spent bigint NOT NULL,
   usage_price_id uuid,
   charges boolean DEFAULT false NOT NULL,
+  cut jsonb,
   CONSTRAINT grants_pkey PRIMARY KEY (slot, id),
   CONSTRAINT grants_end_has_reason CHECK ((ended_at IS NULL) = (ended_how IS NULL)),
   CONSTRAINT grants_live_allowance_renews CHECK (reset_interval IS NULL OR NOT started OR ended_at IS NOT NULL OR renews_at IS NOT NULL),

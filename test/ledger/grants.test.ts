@@ -16,6 +16,7 @@ const PLAIN: Grant = {
   amount: 10n,
   used: 0n,
   spent: 0n,
+  cut: [],
   cap: null,
   effectiveAt: 0,
   expiresAt: null,

@@ -400,6 +400,7 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   source: 'top_up',
   used: 0n,
   spent: 0n,
+  cut: [],
   cap: null,
   priority: 100,
   createdAt: EARLIER,

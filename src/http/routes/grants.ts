@@ -234,6 +234,7 @@ function grantOf(
     amount,
     used: 0n,
     spent: 0n,
+    cut: [],
     cap: null,
     effectiveAt,
     expiresAt,

@@ -10,18 +10,18 @@
 // the last event that it has. A stream ends within a second of its key.
 // Does not: remember anything between two streams. A caller that lost its connection says where it
 // was.
-import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
 import { type Tenant, tenantOf } from '../../ledger/kernel/tenant.ts';
 import type { Clock, Log, Timers } from '../../ledger/ports.ts';
 import { type Bounds, Full } from '../platform/bounds.ts';
 import { Lane } from '../platform/postgres/lane.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
-import { BEGINNING, findStarts, pagesAfter, type Start } from '../records/event-positions.ts';
+import { BEGINNING, pagesAfter } from '../records/event-positions.ts';
 import { Chunk } from './chunk.ts';
 import { type Followed, Follower, nameOf } from './follower.ts';
 import { Reader, type ReaderEnd } from './reader.ts';
 import { hasRoom } from './room.ts';
+import { Starts } from './starts.ts';
 
 /** In a process, shared as `hasRoom` says. What waits for one is bounded, so what waits for all is. */
 const READERS_MAX = 5000;
@@ -31,13 +31,15 @@ const COMMENT_MS = 14_000;
 const COMMENT = Buffer.from(':\n\n');
 /** Callers whose streams end together come back spread over this time. */
 const RETRY_MS = { min: 500, spread: 2500 };
-const STARTS_AT_ONCE = 200;
 /** How long a page may wait for its turn. */
 const PAGE_WAIT_MS_MAX = 30_000;
 /** The relay passes an event in this time, or its reader asks again. */
 const AWAIT_MS_MAX = 60_000;
 
-/** Connections of `pages`: they say where streams begin, and serve readers that are behind. */
+/**
+ * Connections of `pages`: they say where streams begin, and serve readers that are behind. An
+ * organisation has one for each of the two at most, so that it never holds all.
+ */
 export const STREAM_PAGES = 3;
 
 export type EventStreamsDeps = {
@@ -72,39 +74,30 @@ export type StreamStats = {
 };
 
 type Open = { readonly followed: Followed; readonly openedAt: number; commentAt: number };
-type Ask = { readonly n: number; readonly tenant: Tenant; readonly after: string | null };
 
 export class EventStreams {
   readonly #deps: EventStreamsDeps;
   readonly #follower: Follower;
   readonly #lane: Lane;
-  readonly #starts: Batcher<Ask, Start>;
+  readonly #starts: Starts;
   readonly #open = new Map<Reader, Open>();
   readonly #openOf = new Tally();
   readonly #stats = { sent: 0, slow: 0 };
-  #asked = 0;
   #cancelLook: () => void = () => undefined;
   #closed = false;
 
   constructor(deps: EventStreamsDeps) {
-    const { follower: sql, timers } = deps;
+    const { follower: sql, pages, timers } = deps;
     this.#deps = deps;
     this.#follower = new Follower({ ...deps, sql });
     this.#lane = new Lane({
-      places: STREAM_PAGES - 1,
+      places: STREAM_PAGES,
       perTenant: 1,
       waitingMax: READERS_MAX,
       waitMs: PAGE_WAIT_MS_MAX,
       timers,
     });
-    this.#starts = new Batcher({
-      keysMax: STARTS_AT_ONCE,
-      concurrentMax: 1,
-      waitingMax: READERS_MAX,
-      timers,
-      nameOf: ({ n }) => String(n),
-      load: (asked) => this.#findStarts(asked),
-    });
+    this.#starts = new Starts({ sql: pages, lane: this.#lane });
   }
 
   get stats(): StreamStats {
@@ -144,8 +137,7 @@ export class EventStreams {
     try {
       const isAll = asked.after === tenant.organisationId;
       const after = isAll ? null : asked.after;
-      const ask = { n: (this.#asked += 1), tenant, after };
-      const start = await this.#starts.get(ask, tenant.organisationId);
+      const start = await this.#starts.find({ tenant, after, signal: asked.signal });
       if (start === null || reader.isOver) return this.#refuse(reader, 'no_room');
       if (after !== null && start.from === null) return this.#refuse(reader, 'unknown');
       followed.head ??= start.last?.position ?? BEGINNING;
@@ -160,12 +152,6 @@ export class EventStreams {
       this.#refuse(reader, 'no_room');
       throw error;
     }
-  }
-
-  async #findStarts(asked: readonly Ask[]): Promise<(readonly [string, Start])[]> {
-    const places = asked.map(({ tenant, after }) => ({ ...tenant, after }));
-    const starts = await findStarts(this.#deps.pages, places);
-    return starts.map((start, index) => [String(asked[index]?.n), start]);
   }
 
   #register(tenant: Tenant, { keyId, signal, cut }: StreamAsked) {
@@ -225,7 +211,7 @@ export class EventStreams {
     while (!reader.isOver) {
       await reader.body.drained();
       const { position } = reader;
-      const read = await this.#lane.run(nameOf(tenant), () => {
+      const read = await this.#lane.run(`${tenant.organisationId} pages`, () => {
         reader.holdAnew();
         return pagesAfter(sql, [{ ...tenant, position }]);
       });

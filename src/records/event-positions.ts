@@ -7,17 +7,19 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { EventRecord } from './events.ts';
 
-/** Before every position. */
+// The index of the positions is of no use here, which has those of all tenants: a tenant is a range
+// of rows in the order of `event_fanouts_streamed`, which no other index gives. With `=` the order
+// would be that of the positions alone, and by the planner's statistics their index may be as good.
+
+/** Before every position, and none is after it. */
 export const BEGINNING = -(2n ** 63n);
+const END = 2n ** 63n - 1n;
 
 /** Of one page, in events and in bytes of what is stored of them. One event may be more. */
 const PAGE_EVENTS_MAX = 200;
 const PAGE_BYTES_MAX = 64 * 1024;
 /** Events that wait for the relay and are looked at for the newest one of a mode. */
 const WAITING_LOOKED_AT = 1000;
-
-/** `after`: the id of an event; null for what was written last by now. */
-export type StartAsked = Tenant & { readonly after: string | null };
 
 export type Start = {
   /** The tenant's last event that has a position, as of now. */
@@ -30,37 +32,45 @@ export type Start = {
 };
 
 type StartRow = {
-  n: number;
   last_id: string | null;
   last_position: bigint | null;
   from_id: string | null;
   from_position: bigint | null;
 };
 
-/** In the order of `asked`, in one snapshot. Samples and events that are set aside are not there. */
-export async function findStarts(sql: Executor, asked: readonly StartAsked[]): Promise<Start[]> {
+/**
+ * Where streams of a tenant begin, in the order of `afters`, in one snapshot. Each is the id of an
+ * event, or null for what was written last by now. Samples and events that are set aside are not
+ * there.
+ */
+export async function findStarts(
+  sql: Executor,
+  { organisationId, mode }: Tenant,
+  afters: readonly (string | null)[],
+): Promise<Start[]> {
   const rows = await sql<StartRow[]>`
-    select a.n::int, last.event_id as last_id, last.position as last_position,
-      coalesce(given.id, waiting.event_id, case when a.after is null then last.event_id end) as from_id,
-      case when a.after is not null then given.position
-        when waiting.event_id is null then last.position end as from_position
-    from unnest(${asked.map(({ organisationId }) => organisationId)}::uuid[],
-      ${asked.map(({ mode }) => mode)}::text[], ${asked.map(({ after }) => after)}::uuid[])
-      with ordinality as a (organisation_id, mode, after, n)
-    left join lateral (
+    with last as materialized (
       select f.event_id, f.position from event_fanouts f
-      where f.organisation_id = a.organisation_id and f.mode = a.mode::mode and f.position is not null
-      order by f.position desc limit 1) last on true
-    left join lateral (
+      where (f.organisation_id, f.mode, f.position) >= (${organisationId}, ${mode}, ${BEGINNING}::int8)
+        and (f.organisation_id, f.mode, f.position) <= (${organisationId}, ${mode}, ${END}::int8)
+      order by f.organisation_id desc, f.mode desc, f.position desc limit 1),
+    waiting as materialized (
       select w.event_id from (
         select q.event_id, q.place from event_queue q
-        where q.organisation_id = a.organisation_id and a.after is null
+        where q.organisation_id = ${organisationId} and ${afters.includes(null)}
         order by q.place desc limit ${WAITING_LOOKED_AT}) w
-      join events e on e.id = w.event_id and e.mode = a.mode::mode
-      order by w.place desc limit 1) waiting on true
+      join events e on e.id = w.event_id and e.mode = ${mode}
+      order by w.place desc limit 1)
+    select last.event_id as last_id, last.position as last_position,
+      case when a.after is not null then given.id else coalesce(waiting.event_id, last.event_id) end as from_id,
+      case when a.after is not null then given.position
+        when waiting.event_id is null then last.position end as from_position
+    from unnest(${[...afters]}::uuid[]) with ordinality as a (after, n)
+    left join last on true
+    left join waiting on true
     left join lateral (
       select e.id, f.position from events e left join event_fanouts f on f.event_id = e.id
-      where e.id = a.after and e.organisation_id = a.organisation_id and e.mode = a.mode::mode
+      where e.id = a.after and e.organisation_id = ${organisationId} and e.mode = ${mode}
         and e.endpoint_id is null
         and not exists (select from event_faults x where x.event_id = e.id)) given on true
     order by a.n`;
@@ -103,9 +113,9 @@ export async function pagesAfter(
           e.object_type as "objectType", e.object_id as "objectId", e.account_id as "accountId",
           e.sequence, e.at, e.data, octet_length(e.data::text) as bytes
         from event_fanouts f join events e on e.id = f.event_id
-        where f.organisation_id = a.organisation_id and f.mode = a.mode::mode
-          and f.position > a.position
-        order by f.position limit ${PAGE_EVENTS_MAX}) q) p
+        where (f.organisation_id, f.mode, f.position) > (a.organisation_id, a.mode::mode, a.position)
+          and (f.organisation_id, f.mode, f.position) <= (a.organisation_id, a.mode::mode, ${END}::int8)
+        order by f.organisation_id, f.mode, f.position limit ${PAGE_EVENTS_MAX}) q) p
     where p.before < ${PAGE_BYTES_MAX}
     order by a.n, p.position`;
   const pages: PageRow[][] = places.map(() => []);

@@ -2227,9 +2227,9 @@ export type CheckoutCreate = {
   clientReferenceId?: string;
   /**
    * An https URL. A paid buyer is sent there with `status=paid` and `payment_link_id`
-   * appended; the literal text `{CHECKOUT_TOKEN}` in it stands for the token of the session.
-   * Pages of its origin may show the checkout in a frame (`/embed.js`); there nobody is sent
-   * on, and the page is told.
+   * appended; the literal text `{CHECKOUT_TOKEN}` in its path, query or fragment stands for
+   * the token of the session. Pages of its origin may show the checkout in a frame
+   * (`/embed.js`); there nobody is sent on, and the page is told.
    */
   successUrl?: string;
   /**

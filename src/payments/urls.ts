@@ -10,6 +10,8 @@ export const REDIRECT_URL_LENGTH_MAX = 2048;
  */
 const TOKEN_PLACE = '{CHECKOUT_TOKEN}';
 
+const TOKEN_IN_HOST = `may have ${TOKEN_PLACE} in its path, query and fragment only`;
+
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
 /**
@@ -25,6 +27,9 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/;
 export function redirectUrlIssue(text: string, { loopback }: { loopback: boolean }): string | null {
   const url = parseHttpUrl(text.replaceAll(TOKEN_PLACE, 'token'));
   if (typeof url === 'string') return url;
+  // Name servers, and whoever answers there, would be told the token.
+  const other = parseHttpUrl(text.replaceAll(TOKEN_PLACE, 'other'));
+  if (typeof other === 'string' || other.origin !== url.origin) return TOKEN_IN_HOST;
   if (!HOST.test(url.hostname)) return 'must name a host in letters, digits, dots and hyphens';
   if (url.protocol === 'https:') return null;
   if (loopback && LOOPBACK.includes(url.hostname)) return null;

@@ -14,8 +14,11 @@ export const ANSWER_BYTES_MAX = 1 << 20;
  */
 export const PAGE_BYTES_MAX = ANSWER_BYTES_MAX / 2;
 
-/** Of the names of groups in a series of usage: the rest is what stands around them. */
-export const GROUPS_BYTES_MAX = ANSWER_BYTES_MAX - 4096;
+/**
+ * Of a row of a series of usage by groups, at least, without the name of its group: as JSON with figures of one
+ * digit. More rows than an answer holds of these are not read.
+ */
+export const GROUPED_ROW_BYTES = 100;
 
 /** Balances and live grants of a customer in one answer. */
 export const CUSTOMER_ROWS_MAX = 1000;

@@ -11,7 +11,7 @@ import type { Ids } from '../../ledger/ports.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
 import { one } from '../../ledger/kernel/quantity.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
-import { GROUPS_BYTES_MAX } from '../platform/answer-bounds.ts';
+import { ANSWER_BYTES_MAX, GROUPED_ROW_BYTES } from '../platform/answer-bounds.ts';
 import {
   accountsOf,
   dateOf,
@@ -29,9 +29,8 @@ import {
 
 /** Events that are read for one answer. */
 const EVENTS_MAX = 250_000;
-/** Groups by name, and what an answer has of them in all bins. */
+/** Groups by name. */
 const GROUPS_MAX = 250;
-const GROUPED_ROWS_MAX = 25_000;
 
 export type UsageSeries = {
   readonly source: UsageSource;
@@ -237,16 +236,19 @@ async function readEvents(
       from ranked),
     rows as (
       select bin, rank, min(label::text) filter (where rank is not null) as group, sum(sum)::text as sum,
-        sum(net)::text as net, sum(events)::text as events, sum(seen)::text as seen
+        sum(net)::text as net, sum(events)::text as events, sum(seen) as seen
       from named group by bin, rank),
     measured as (
-      select *, coalesce(sum(octet_length("group")) over (), 0) > ${GROUPS_BYTES_MAX} as is_long from rows)
-    select bin - 1 as bin, case when not is_long then "group" end as group, sum, net, events, seen,
-      is_long as "isLong"
-    from measured order by bin, rank limit ${GROUPED_ROWS_MAX + 2}`;
-  const seen = rows.reduce((total, row) => total + Number(row.seen), 0);
-  if (seen > EVENTS_MAX) return 'too_many_events';
-  if (rows.length > GROUPED_ROWS_MAX || rows[0]?.isLong === true) return 'too_many_groups';
+      select *, row_number() over (order by bin, rank) as nth, (sum(seen) over ())::text as all_seen,
+        ${GROUPED_ROW_BYTES} * count(*) filter (where ${inBins}) over ()
+          + coalesce(sum(octet_length("group")) filter (where ${inBins}) over (), 0) > ${ANSWER_BYTES_MAX} as is_long
+      from rows)
+    select bin - 1 as bin, "group", sum, net, events, all_seen as seen, is_long as "isLong"
+    from measured where nth = 1 or not is_long order by nth`;
+  const [first] = rows;
+  if (Number(first?.seen ?? 0) > EVENTS_MAX) return 'too_many_events';
+  // Of those there is one row.
+  if (first?.isLong === true) return 'too_many_groups';
   const found = rows.map(({ bin, group, sum, net, events }) => {
     return { bin, group, sum: BigInt(sum), net: Number(net), events: Number(events) };
   });

@@ -49,7 +49,7 @@ const SERIES = {
   description:
     "In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to` are any instants: bins have the calendar's start and end all the same, and the usage of the range. " +
     'Each event is in the bin of its own time, late ones too; a bin without any has a 0. What /track, /events/ingest and the others have acknowledged ' +
-    'is counted at once. With `group_by` each bin has a row for each group that it has, and one with `group: null` for the rest; more than 1 MiB of them is 400. Groups are read from ' +
+    'is counted at once. With `group_by` each bin has a row for each group that it has, and one with `group: null` for the rest; more than 1 MiB of them is 400: some 10,000 rows, fewer with long names, also as CSV. Groups are read from ' +
     'the events, at most 250,000 of them, and so is a quarter of an hour that `from` or `to` cuts: where retention has dropped those events this is ' +
     '400. `format=csv` answers `start,end,value,events` and with groups `group`, as text. Only `sum` and `count` meters have bins.',
   tag: 'Usage',

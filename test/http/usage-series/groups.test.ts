@@ -1,5 +1,9 @@
 // GET /usage with groups by metadata, and as CSV.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { must } from '../../../ledger/kernel/assert.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { findMeterBySlug } from '../../../src/records/meters.ts';
+import { readUsageSeries } from '../../../src/records/usage-series.ts';
 import { withSeed } from '../../support/random.ts';
 import { type Fields, invalidAt, refusal, Setting, times } from '../metering/setting.ts';
 import { ask, type Asked, type Bin, binsOf, type Sent } from './reckoning.ts';
@@ -239,6 +243,15 @@ test('usage by more groups in bins than an answer may have is refused', async ()
   expect(refusal(await ask(setting, asked))).toEqual(invalidAt(['group_by']));
   const days = await binsOf(setting, { ...asked, bin: 'day' });
   expect(days.reduce((sum, { events }) => sum + events, 0)).toBe(26_002);
+  // As many as fit, and the event without a group.
+  expect(await binsOf(setting, { ...asked, to: START + 40 * HOUR })).toHaveLength(10_001);
+  // Of more nothing is read, so that nothing is built of it.
+  const { sql } = setting.server;
+  const scope = { organisationId: id, mode: 'test' } as const;
+  const meter = must(await findMeterBySlug(sql, scope, feature), 'the meter');
+  const edges = Array.from({ length: 43 }, (_, hour) => START + hour * HOUR);
+  const series = { source: { meter, customer: null }, edges, groupBy: 'g' };
+  expect(await readUsageSeries(sql, ids, series)).toBe('too_many_groups');
 });
 
 test('usage by group as CSV is safe in a spreadsheet', async () => {

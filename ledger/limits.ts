@@ -80,6 +80,12 @@ export const ANNOTATIONS_PER_OBJECT_MAX = 50;
 /** Members of one list of a pool's costs. */
 export const CREDIT_COSTS_MAX = 50;
 
+/**
+ * Members of all lists that a pool has had: a former one is one for whoever's period began with its list. The
+ * decision that ends a period of the pool ends that of each.
+ */
+export const POOL_MEMBERS_MAX = 200;
+
 /** Alerts of one meter for every customer, and for one customer: a decision looks at all of them. */
 export const ALERTS_PER_METER_MAX = 20;
 

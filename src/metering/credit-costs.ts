@@ -14,6 +14,7 @@ import {
   findDisagreement,
   findLastList,
   findRoomForList,
+  findRoomForMembers,
   findPoolOfMember,
   listCandidates,
   type NewList,
@@ -88,9 +89,11 @@ export async function judgeCosts(
   const archived = members.find(({ isActive }) => !isActive);
   if (archived !== undefined) return { kind: 'costs_unknown', featureKey: archived.slug };
 
-  const full = await findRoomForList(sql, scope, bounds);
-  if (full !== null) return conflict(full.message);
   const meterIds = members.map(({ id }) => id);
+  const full =
+    (await findRoomForList(sql, scope, bounds)) ??
+    (await findRoomForMembers(sql, bounds, { poolId: pool.id, meterIds }));
+  if (full !== null) return conflict(full.message);
   const { reset, priced } = await findDisagreement(sql, { poolId: pool.id, meterIds });
   if (priced !== null)
     return conflict(`usage of "${priced}" is sold: archive its usage prices first`);

@@ -11,6 +11,7 @@ import {
   ENTITLEMENTS_PER_PRODUCT_MAX,
   GRANTS_LIVE_MAX,
   METERS_PER_EVENT_MAX,
+  POOL_MEMBERS_MAX,
   PRICES_PER_PRODUCT_MAX,
   USAGE_PRICES_IN_USE_MAX,
   USAGE_PRICES_PER_PRODUCT_MAX,
@@ -36,6 +37,8 @@ export const BOUNDS = {
   /** Nodes have them in memory, with up to 50 members each. */
   creditCostLists:         { variable: 'LIMIT_CREDIT_COST_LISTS', byDefault: 1000, whose: 'an organisation',
                              what: 'lists of credit costs, former ones too' },
+  featuresPerPool:         { variable: 'LIMIT_FEATURES_PER_POOL', byDefault: POOL_MEMBERS_MAX, atMost: POOL_MEMBERS_MAX,
+                             whose: 'a pool of credits', what: 'features, those of its former lists too' },
   products:                { variable: 'LIMIT_PRODUCTS', byDefault: 10_000, whose: 'an organisation', what: 'products, archived ones too' },
   /** They stay the organisation's: nobody else gets them. */
   formerSlugs:             { variable: 'LIMIT_FORMER_SLUGS', byDefault: 10_000, whose: 'an organisation', what: 'slugs that no product of it has any more' },

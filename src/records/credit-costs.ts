@@ -9,7 +9,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import type { Bounds, Full } from '../platform/bounds.ts';
+import { type Bounds, Full } from '../platform/bounds.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
 import { type JoinedMeter, joinedMeter, meterOf } from './joined-meter.ts';
 
@@ -109,6 +109,23 @@ export async function findRoomForList(
     rows: sql`credit_cost_lists l join meters p on p.id = l.pool_id
       where p.organisation_id = ${organisationId} and p.mode = ${mode} and p.deleted_at is null`,
   });
+}
+
+/**
+ * null where the pool may have these beside the members of its former lists. Who has more already may go on
+ * without another one. The caller has the lock.
+ */
+export async function findRoomForMembers(
+  sql: Transaction,
+  bounds: Bounds,
+  { poolId, meterIds }: { readonly poolId: string; readonly meterIds: readonly string[] },
+): Promise<Full | null> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct meter_id as id from credit_costs where pool_id = ${poolId}`;
+  const known = new Set(rows.map(({ id }) => id));
+  const added = meterIds.filter((id) => !known.has(id)).length;
+  const max = bounds.featuresPerPool;
+  return added > 0 && known.size + added > max ? new Full('featuresPerPool', max) : null;
 }
 
 export type NewList = {

@@ -66,7 +66,8 @@ const CREATE = {
       'included, and is no pool itself. The decimals of a cost and those of its feature are together at most those of the pool. What ' +
       'products give of the pool and of its features has the same `reset_interval`, and a usage price belongs on the pool: what does ' +
       'not go together is 409, whichever comes last. A pool has at most 50 costs. How many lists of them an ' +
-      'organisation has, former ones too, is bounded (`LIMIT_CREDIT_COST_LISTS`): 409.',
+      'organisation has (`LIMIT_CREDIT_COST_LISTS`), and how many features are in the lists of a pool (`LIMIT_FEATURES_PER_POOL`), former ' +
+      'lists too, is bounded: 409.',
   ].join('\n\n'),
   tag,
   roles: ['owner', 'admin'],

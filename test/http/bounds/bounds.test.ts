@@ -100,7 +100,13 @@ const endpoint = call('/webhook-endpoints', (n) => ({ url: `http://localhost:650
 
 // A bound without a case does not compile. Those that are left out have tests of their own.
 const CASES: Readonly<
-  Record<Exclude<BoundName, 'apiKeys' | 'eventStreams' | 'creditCostLists' | 'formerSlugs'>, Case>
+  Record<
+    Exclude<
+      BoundName,
+      'apiKeys' | 'eventStreams' | 'creditCostLists' | 'formerSlugs' | 'featuresPerPool'
+    >,
+    Case
+  >
 > = {
   meters: {
     max: 2 * MAX,

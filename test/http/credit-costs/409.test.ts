@@ -1,5 +1,6 @@
 // What a pool pays for, beside what products give and sell.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { CREDIT_COSTS_MAX, POOL_MEMBERS_MAX } from '../../../ledger/limits.ts';
 import { type Reply, startServer, type TestServer } from '../../support/server.ts';
 import { attach, makeProduct } from '../entitlements/setting.ts';
 import { archive, price } from '../usage-prices/setting.ts';
@@ -164,6 +165,61 @@ test('a credit pool that was ever granted is not deleted', async () => {
   const { status, json } = await server.call('DELETE', `/meters/${of}`);
   expect([status, json.error.type]).toEqual([409, 'conflict']);
   expect((await server.call('DELETE', `/meters/${member}`)).status).toBe(409);
+});
+
+test('a credit pool has no more features over all its lists than the limit', async () => {
+  const slugs = Array.from({ length: POOL_MEMBERS_MAX + 1 }, (_, n) => `of-many-${n}`);
+  await features(server, ...slugs);
+  await make(server, 'many', { scale: 9 });
+  const list = async (listed: readonly string[], each = '1') =>
+    patch(
+      server,
+      'many',
+      listed.map((slug) => cost(slug, each)),
+    );
+  // All but the last two.
+  for (let from = 0; from < POOL_MEMBERS_MAX; from += CREDIT_COSTS_MAX) {
+    const listed = slugs.slice(from, Math.min(from + CREDIT_COSTS_MAX, POOL_MEMBERS_MAX - 1));
+    expect((await list(listed)).status).toBe(200);
+  }
+  const others = slugs.slice(POOL_MEMBERS_MAX - 1);
+  const replies = await Promise.all(others.map((slug) => list([slug])));
+  expect(sorted(replies)).toEqual([200, 409]);
+  const message =
+    'a pool of credits has at most 200 features, those of its former lists too (LIMIT_FEATURES_PER_POOL)';
+  for (const one of replies) if (one.status !== 200) expectConflict(one, message);
+  const refused = others.filter((_, n) => replies[n]?.status !== 200);
+  const put = {
+    body: { credit_costs: [cost(slugs[0] ?? ''), ...refused.map((slug) => cost(slug))] },
+  };
+  expectConflict(await server.call('PUT', '/meters/many', put), message);
+  // Those that it has ever had are no more.
+  expect((await list(slugs.slice(0, CREDIT_COSTS_MAX), '2')).status).toBe(200);
+  expect((await list([])).status).toBe(200);
+  expectConflict(await list(refused), message);
+  // A pool of its own may have it.
+  await make(server, 'another', { credit_costs: refused.map((slug) => cost(slug)) });
+}, 30_000);
+
+test('a credit pool that has more features than the limit may change the costs of those', async () => {
+  const { of, member, former } = await pool();
+  const { id } = server.organisation;
+  // As it was made before there was a limit.
+  await server.sql`
+    insert into meters (id, organisation_id, mode, slug, name, event_name, aggregation, scale, metadata, status, created_at, updated_at)
+    select gen_random_uuid(), ${id}, 'test', 'before-' || n, 'x', 'before-' || n, 'sum', 0, '{}', 'active', now(), now()
+    from generate_series(1, ${POOL_MEMBERS_MAX}) n`;
+  await server.sql`
+    insert into credit_cost_lists (pool_id, number, since)
+    select id, 3, '2020-01-01' from meters where organisation_id = ${id} and slug = ${of}`;
+  await server.sql`
+    insert into credit_costs (pool_id, number, position, meter_id, rate)
+    select p.id, 3, row_number() over (), m.id, 1 from meters p, meters m
+    where p.organisation_id = ${id} and p.slug = ${of} and m.organisation_id = ${id} and m.slug like 'before-%'`;
+  expect((await patch(server, of, [cost(former, '3'), cost('before-7', '2')])).status).toBe(200);
+  await features(server, 'after');
+  const reply = await patch(server, of, [cost(member), cost('after')]);
+  expect([reply.status, reply.json.error?.type]).toEqual([409, 'conflict']);
 });
 
 // Last: no list is left.

@@ -14,7 +14,7 @@ import {
   within,
 } from './meter.ts';
 import { cutDue, cutUses, endCut } from './cut-periods.ts';
-import { startingAt } from './in-order.ts';
+import { after, startingAt } from './in-order.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';
 import { dropUnlimited, movedTo, strikeSpent } from './reservation-parts.ts';
@@ -60,7 +60,10 @@ function advanceTo(draft: MeterDraft, until: number, workMax = Infinity): void {
 
 /** A member of a pool without an allowance of its own has the periods of the pool. */
 function follow(draft: MeterDraft, pool: MeterState): void {
-  for (const { start, end } of [...pool.others, pool.current]) {
+  for (const { start, end } of [
+    ...startingAfter(pool.others, draft.state.current.start),
+    pool.current,
+  ]) {
     if (start <= draft.state.current.start) continue;
     advanceTo(draft, start);
     if (leaderOf(draft.state.grants) === null) rollPeriod(draft, start, end);

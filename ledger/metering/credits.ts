@@ -4,7 +4,7 @@ import { holdFor, heldFor } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type Credits, type MeterContext, MeterDraft, type Payer } from './meter-draft.ts';
 import { type Grant, leaderOf } from './grants.ts';
-import { startingAt } from './in-order.ts';
+import { changedSince, startingAt } from './in-order.ts';
 import { type MeterState, type Period, balance, billedOf, limitOf, snapshotOf } from './meter.ts';
 import { periodFor } from './period-for.ts';
 import type { PaidBy } from './paid-by.ts';
@@ -154,11 +154,10 @@ type Draw = {
  * What pays for `change` units that the decision has used in a period, as a check has said it: with
  * what is held taken off. null where no pool may.
  */
-export function paidBy(member: MeterDraft, accountId: string, change: bigint): PaidBy | null {
+export function paidBy(member: MeterDraft, period: Period, change: bigint): PaidBy | null {
   const { pool: paying, state } = member;
   const pool = member.context.credits?.pool;
   if (paying === null || pool === undefined) return null;
-  const period = member.period(accountId);
   const rate = rateOf(member, paying, { pool, period });
   const { reserved } = period;
   const units =
@@ -182,8 +181,8 @@ function mayDraw(member: MeterDraft, pool: Pool): boolean {
 }
 
 /** A rate stays with its period. */
-function price(member: MeterDraft, { accountId, rate }: Period, asked: bigint): void {
-  if (rate === null) member.payBy({ accountId, rate: asked });
+function price(member: MeterDraft, period: Period, asked: bigint): void {
+  if (period.rate === null) member.payBy(period, asked);
 }
 
 function drawFor(member: MeterDraft, paying: MeterDraft, pool: Pool): void {
@@ -198,8 +197,8 @@ function drawFor(member: MeterDraft, paying: MeterDraft, pool: Pool): void {
 function drawsOf(member: MeterDraft, paying: MeterDraft, pool: Pool): readonly Draw[] {
   const { drawn: before, state } = member;
   const draws: Draw[] = [];
-  // Most decisions leave the periods that are over as they are.
-  const others = state.others === before.others ? [] : state.others;
+  // Most decisions leave the periods that are over as they are, of which there may be hundreds.
+  const others = state.others === before.others ? NONE : changedSince(before.others, state.others);
   for (const period of [...others, state.current]) {
     const { accountId, start } = period;
     const was =
@@ -293,13 +292,13 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
   const consumed = aggregate > 0n ? aggregate : 0n;
   const change = consumed - period.consumed;
   const id = ids.next();
-  countLate(paying, { accountId: period.accountId, eventAt }, (mark) => ({
+  countLate(paying, { period, eventAt }, (mark) => ({
     ...mark,
     aggregate: mark.aggregate + value,
   }));
   paying.changePeriod(period, { consumed, aggregate });
   if (isCurrent && change < 0n) settleCorrection(paying, id);
-  const after = paying.period(period.accountId);
+  const after = paying.again(period);
   const snapshot = snapshotOf(paying.state, after);
   const rest = balance(snapshot);
   const reason = reasonAfter(paying.state, snapshot, rest);

@@ -23,6 +23,40 @@ export function startingAt<T extends Timed>(list: readonly T[], start: number): 
   return one?.start === start ? one : undefined;
 }
 
+/** Those of a list that it did not have before, or not as they are. Of hundreds few have changed. */
+export function changedSince<T extends Timed>(
+  before: readonly T[],
+  now: readonly T[],
+): readonly T[] {
+  let from = 0;
+  while (from < now.length && now[from] === before[from]) from += 1;
+  let until = now.length;
+  const by = before.length - now.length;
+  while (until > from && now[until - 1] === before[until - 1 + by]) until -= 1;
+  const changed: T[] = [];
+  let index = from;
+  for (const one of now.slice(from, until)) {
+    while ((before[index]?.start ?? Infinity) < one.start) index += 1;
+    if (before[index] !== one) changed.push(one);
+  }
+  return changed;
+}
+
+/** Those that start after that time. */
+export function startingAfter<T extends Timed>(list: readonly T[], at: number): readonly T[] {
+  return list.slice(countUntil(list, at));
+}
+
+/** The last ones that start then or before, the earliest of them first. */
+export function lastBy<T extends Timed>(
+  list: readonly T[],
+  at: number,
+  count: number,
+): readonly T[] {
+  const until = countUntil(list, at);
+  return list.slice(Math.max(0, until - count), until);
+}
+
 /** Several may start at one time. */
 function indexBefore<T extends Timed>(
   list: readonly T[],
@@ -38,7 +72,7 @@ function indexBefore<T extends Timed>(
 }
 
 /** How many start at that time or before it. */
-function countUntil(list: readonly Timed[], start: number): number {
+export function countUntil(list: readonly Timed[], start: number): number {
   let [from, to] = [0, list.length];
   while (from < to) {
     const middle = (from + to) >> 1;

@@ -1,5 +1,5 @@
 import { iso } from '../kernel/iso.ts';
-import { assert } from '../kernel/assert.ts';
+import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
 import { type Alerts, fireAlerts, recoverAlerts, type Telling } from './alerts.ts';
 import { alertData, exhaustionData, grantData } from './event-data.ts';
@@ -22,7 +22,7 @@ import type {
   SpanChange,
 } from './meter-effects.ts';
 import type { Pool } from './pool.ts';
-import { OwnLists, put, remove } from './in-order.ts';
+import { OwnLists, put, remove, startingAt } from './in-order.ts';
 import { promised } from './promised.ts';
 import { paidBetween, type Reservation, unpaid, withReservation } from './reservation.ts';
 import type { Ids } from '../ports.ts';
@@ -197,13 +197,12 @@ export class MeterDraft {
   }
 
   /** A pool pays for the period from now on. */
-  payBy({ accountId, rate }: PooledPeriod): void {
-    this.#pooled ??= [];
-    this.#pooled.push({ accountId, rate });
-    const paid = (period: Period): Period =>
-      period.accountId === accountId ? { ...period, rate } : period;
-    const { current, others } = this.state;
-    this.state = { ...this.state, current: paid(current), others: others.map(paid) };
+  payBy(period: Period, rate: bigint): void {
+    const paid = { ...period, rate };
+    const { accountId } = period;
+    (this.#pooled ??= []).push({ accountId, rate });
+    if (this.state.current.accountId === accountId) this.state = { ...this.state, current: paid };
+    else this.state = { ...this.state, others: this.othersWith(paid) };
   }
 
   countMember(accountId: string, member: bigint): void {
@@ -339,10 +338,16 @@ export class MeterDraft {
 
   /** The period of an account that memory has. */
   period(accountId: string): Period {
+    const isIts = (one: Period): boolean => one.accountId === accountId;
     const { current, others } = this.state;
-    const found = [current, ...others].find((period) => period.accountId === accountId);
-    assert(found !== undefined, 'the period of what is open is in memory');
-    return found;
+    return isIts(current) ? current : must(others.findLast(isIts), 'memory has its period');
+  }
+
+  /** A period that is in the state, as it is by now. */
+  again({ accountId, start }: Period): Period {
+    const { current, others } = this.state;
+    if (current.accountId === accountId) return current;
+    return must(startingAt(others, start), 'a period stays in its place');
   }
 
   /** Credits a period's account, the current one's by default, or takes a credit back. */

@@ -5,6 +5,7 @@ import type { Reason } from '../kernel/transfers.ts';
 import type { PaidBy } from './paid-by.ts';
 import { type Reservation, unpaid } from './reservation.ts';
 import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
+import { countUntil } from './in-order.ts';
 import { soldIn } from './sold.ts';
 import type { Mark, Span } from './span.ts';
 
@@ -228,17 +229,21 @@ export function billedOf(state: MeterState, period: Period = state.current): big
     // Most periods have one span, which runs.
     if (last.end === null && state.spans.at(-2)?.accountId !== accountId) return 0n;
   }
-  const its = spansIn(state, accountId);
+  const its = spansIn(state, period);
   const sold = soldIn(its.map((span) => stretchOf(state, span)));
   return sold.reduce((sum, units, index) => (its[index]?.end === null ? sum : sum + units), 0n);
 }
 
-/** The spans of one period. They follow each other, and those of the current one come last. */
-export function spansIn({ spans }: MeterState, accountId: string): readonly Span[] {
-  let until = spans.length;
-  while (until > 0 && spans[until - 1]?.accountId !== accountId) until -= 1;
-  let from = until;
-  while (from > 0 && spans[from - 1]?.accountId === accountId) from -= 1;
+/** The spans of one period. They follow each other, from about its start: there may be hundreds of others. */
+export function spansIn(
+  { spans }: MeterState,
+  { accountId, start }: Pick<Period, 'accountId' | 'start'>,
+): readonly Span[] {
+  let from = countUntil(spans, start - 1);
+  while (spans[from - 1]?.accountId === accountId) from -= 1;
+  while (from < spans.length && spans[from]?.accountId !== accountId) from += 1;
+  let until = from;
+  while (spans[until]?.accountId === accountId) until += 1;
   return from === until ? NO_SPANS : spans.slice(from, until);
 }
 

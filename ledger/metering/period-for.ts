@@ -1,13 +1,17 @@
 import { newPeriod } from './advance.ts';
 import { leaderOf } from './grants.ts';
+import { lastBy } from './in-order.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { MeterContext } from './meter-draft.ts';
 import { type MeterState, type Period, calendarPeriod, within } from './meter.ts';
 
+/** There may be 865 others, of which each starts when the one before it ends, but for an early one or two within it. */
+const LOOKED_AT = 4;
+
 /** The period that an event belongs to: by its own time, not by when it arrived (decisions 5). */
 export function periodFor(context: MeterContext, state: MeterState, eventAt: number): Period {
   if (within(state.current, eventAt)) return state.current;
-  const known = state.others.find((period) => within(period, eventAt));
+  const known = lastBy(state.others, eventAt, LOOKED_AT).find((period) => within(period, eventAt));
   if (known !== undefined) return known;
   // No account exists for its period. Before the first grant there was one endless period.
   let [start, end]: [number, number | null] = [0, null];

@@ -112,14 +112,14 @@ function use(
   const aggregate = period.aggregate + value;
   const consumed = aggregate > 0n ? aggregate : 0n;
   const change = consumed - period.consumed;
-  countLate(draft, { accountId: period.accountId, eventAt }, (mark) => ({
+  countLate(draft, { period, eventAt }, (mark) => ({
     ...mark,
     aggregate: mark.aggregate + value,
   }));
   draft.changePeriod(period, { consumed, aggregate, reserved: period.reserved - hold.amount });
   settle(change);
   draft.mayDraw();
-  const after = draft.period(period.accountId);
+  const after = draft.again(period);
   const snapshot = snapshotOf(draft.state, after);
   const rest = balance(snapshot);
   const reason = reasonAfter(draft.state, snapshot, rest);

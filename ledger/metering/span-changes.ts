@@ -2,7 +2,7 @@ import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import type { Mark, Span, Unbilled } from './span.ts';
 import { billerOf, quantityOf, runningSpan } from './spans.ts';
-import { snapshotOf } from './meter.ts';
+import { type Period, snapshotOf, spansIn } from './meter.ts';
 
 // Opens, closes and prices spans, as part of a decision on the meter (`span.ts` says what they
 // are).
@@ -114,15 +114,13 @@ export function dropSince(draft: MeterDraft, subscriptionId: string, at: number)
 /** Counts a late event in each mark that is after it. `count` adds the event to a mark. */
 export function countLate(
   draft: MeterDraft,
-  event: { readonly accountId: string; readonly eventAt: number },
+  { period, eventAt }: { readonly period: Period; readonly eventAt: number },
   count: (mark: Mark) => Mark,
 ): void {
   const { spans } = draft.state;
   const last = spans.at(-1);
-  const { accountId, eventAt } = event;
   if (last === undefined || eventAt >= (last.end ?? last.start)) return;
-  for (const span of spans) {
-    if (span.accountId !== accountId) continue;
+  for (const span of spansIn(draft.state, period)) {
     const isBefore = eventAt < span.start;
     const isIn = span.closing !== null && span.end !== null && eventAt < span.end;
     if (!isBefore && !isIn) continue;

@@ -46,10 +46,10 @@ export function runningSpan({ spans }: MeterState): Span | null {
 }
 
 /** Whether usage of the period is sold. An early event comes before its span has opened. */
-export function isSold(state: MeterState, { accountId, start }: Period): boolean {
+export function isSold(state: MeterState, period: Period): boolean {
   if (state.spans.length === 0) return false;
-  if (start > state.current.start) return runningSpan(state) !== null;
-  return state.spans.some((span) => span.accountId === accountId);
+  if (period.start > state.current.start) return runningSpan(state) !== null;
+  return spansIn(state, period).length > 0;
 }
 
 /** Whether it gives something of the meter, or sells usage of it that may still be billed. */
@@ -74,7 +74,8 @@ function sellersOf(spans: readonly Span[]): ReadonlySet<string> {
 /** What a span has sold, so far where it runs: scaled, never negative. */
 export function quantityOf(state: MeterState, span: Span): bigint {
   if (state.isLevel) return soldOfLevel(stretchOf(state, span));
-  const its = spansIn(state, span.accountId);
+  const { accountId, period } = span;
+  const its = spansIn(state, { accountId, start: period?.start ?? 0 });
   return soldIn(its.map((one) => stretchOf(state, one)))[its.indexOf(span)] ?? 0n;
 }
 

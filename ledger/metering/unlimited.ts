@@ -1,5 +1,5 @@
 import { isUnlimited } from './grants.ts';
-import { billedOf, limitOf } from './meter.ts';
+import { billedOf, limitOf, type Period } from './meter.ts';
 import type { MeterDraft } from './meter-draft.ts';
 
 // Only the current period is without a limit. Of a member of a pool, what an unlimited grant has paid
@@ -19,14 +19,14 @@ export function leaveUnlimited(draft: MeterDraft, at: number): void {
 export function coverLate(
   draft: MeterDraft,
   {
-    accountId,
+    period: before,
     id,
     change,
-  }: { readonly accountId: string; readonly id: string; readonly change: bigint },
+  }: { readonly period: Period; readonly id: string; readonly change: bigint },
 ): void {
   const { state, pool, context } = draft;
   if (pool === null) return;
-  const period = draft.period(accountId);
+  const period = draft.again(before);
   const { granted, consumed, reserved, end } = period;
   if (end === null || end > state.current.start) return;
   if (!state.grants.some((grant) => isUnlimited(grant) && grant.effectiveAt < end)) return;

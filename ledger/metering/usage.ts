@@ -118,18 +118,19 @@ export function decideUsage(
   // From here it must succeed.
   draft.isGuarded = isGuarded(usage);
   const { aggregate, latest } = next;
-  countLate(draft, { accountId: period.accountId, eventAt }, (mark) =>
+  countLate(draft, { period, eventAt }, (mark) =>
     aggregated(context, mark, { id, value, eventAt, isNew }),
   );
   draft.changePeriod(period, { consumed, aggregate, latest });
-  coverLate(draft, { accountId: period.accountId, id, change });
+  coverLate(draft, { period, id, change });
   if (!draft.mayDraw()) return { outcome: { kind: 'out_of_range' }, effects: null };
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
   if (isCurrent && change < 0n) settleCorrection(draft, id);
-  const snapshot = snapshotOf(draft.state, draft.period(period.accountId));
+  const after = draft.again(period);
+  const snapshot = snapshotOf(draft.state, after);
   const rest = balance(snapshot);
   const answer: UsageAnswer = {
     id,
@@ -137,7 +138,7 @@ export function decideUsage(
     eventAt,
     reason: reasonAfter(draft.state, snapshot, rest),
     snapshot,
-    paidBy: paidBy(draft, period.accountId, change),
+    paidBy: paidBy(draft, after, change),
     externalId: context.customer.externalId,
   };
   const sold = isSold(draft.state, period);

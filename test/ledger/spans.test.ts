@@ -8,10 +8,11 @@ import {
   settlePlan,
   unbillPlan,
 } from '../../ledger/metering/plan-spans.ts';
+import { spansIn } from '../../ledger/metering/meter.ts';
 import { withdrawPlan } from '../../ledger/metering/plan-allowance.ts';
 import { quantityOf } from '../../ledger/metering/spans.ts';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
-import { DAY, type PlanFields, T0, World } from './world.ts';
+import { DAY, HOUR, type PlanFields, T0, World } from './world.ts';
 
 const PRICE: UsagePrice = {
   id: 'price',
@@ -46,6 +47,30 @@ const later = (world: World, days: number): World => {
   return world;
 };
 const at = (days: number): { eventAt: number } => ({ eventAt: T0 + days * DAY });
+
+test('the spans of each period are found among hundreds, where their first is a little early too', () => {
+  const hourly = { resetInterval: 'hour' } as const;
+  const world = sold(hourly);
+  for (let hour = 1; hour < 60; hour += 1) {
+    world.tickAt(T0 + hour * HOUR);
+    for (let cut = 0; cut < hour % 4; cut += 1) {
+      world.use(11n);
+      world.now += 60_000;
+      world.replacePlan({ ...hourly, price: cut % 2 === 0 ? DEARER : PRICE });
+    }
+  }
+  const { state } = world;
+  expect(state.spans.length).toBeGreaterThan(100);
+  const [, second] = state.others.filter(({ end }) => (end ?? 0) > T0 + 20 * HOUR);
+  const first = state.spans.findIndex(({ accountId }) => accountId === second?.accountId);
+  const early = state.spans.map((one, n) => (n === first ? { ...one, start: one.start - 1 } : one));
+  for (const spans of [state.spans, early]) {
+    for (const period of [...state.others, state.current, { accountId: 'none', start: T0 }]) {
+      const its = spans.filter(({ accountId }) => accountId === period.accountId);
+      expect(spansIn({ ...state, spans }, period)).toEqual(its);
+    }
+  }
+});
 
 test('a span of sold usage is as long as its period, and bills what is past the allowance', () => {
   const world = sold();

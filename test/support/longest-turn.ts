@@ -24,3 +24,15 @@ export async function longestTurn<T>(
   turn();
   return { turn: longest, reply };
 }
+
+/** The median of so many tries, all of which it prints. The first ones compile the code. */
+export async function medianTurn(
+  what: string,
+  tries: number,
+  task: () => Promise<unknown>,
+): Promise<number> {
+  const turns: number[] = [];
+  for (let n = 0; n < tries; n += 1) turns.push((await longestTurn(task)).turn);
+  console.log(`${what}: ${turns.map((ms) => Math.round(ms)).join(', ')} ms`);
+  return turns.toSorted((a, b) => a - b)[Math.floor(tries / 2)] ?? Infinity;
+}

@@ -83,6 +83,8 @@ export class Actor {
   /** Nothing is due of its meters before. */
   #dueFrom = -Infinity;
   readonly #customerMeters = new Map<string, CustomerMeter>();
+  /** How often one of them came or went. */
+  metersVersion = 0;
   /**
    * The one that was asked for last: most customers are asked about one meter, and a Map is slow to
    * reach in cold memory.
@@ -278,6 +280,7 @@ export class Actor {
       bytes: 0,
     };
     this.#customerMeters.set(meter.id, customerMeter);
+    this.metersVersion += 1;
     return customerMeter;
   }
 
@@ -285,6 +288,7 @@ export class Actor {
   #letGoOfNothing(customerMeter: CustomerMeter): void {
     if (customerMeter.tentative !== undefined || customerMeter.durable !== undefined) return;
     this.#customerMeters.delete(customerMeter.meter.id);
+    this.metersVersion += 1;
     if (this.#last === customerMeter) this.#last = undefined;
   }
 

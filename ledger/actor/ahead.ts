@@ -44,6 +44,11 @@ export class Ahead implements Known {
     }
   }
 
+  /** None ever goes. */
+  get metersVersion(): number {
+    return this.customerMeters.size;
+  }
+
   /**
    * The spans of a subscription as they are at a time, if nothing more is recorded: its meters are
    * moved as their alarms would move them.

@@ -5,7 +5,7 @@ import { advanced } from '../metering/advance.ts';
 import { dueWork, recoversFirst, sleepsLong, workBefore } from '../metering/asleep.ts';
 import type { Alert, AlertsOf } from '../metering/alert.ts';
 import type { Alerts } from '../metering/alerts.ts';
-import { type Side, creditsOfMember, creditsOfPool } from '../metering/credits.ts';
+import { creditsOfMember, creditsOfPool } from '../metering/credits.ts';
 import type { Affords, Credits, MeterContext } from '../metering/meter-draft.ts';
 import type { Pool, PoolOf } from '../metering/pool.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -17,7 +17,8 @@ import type { Billing } from '../subscriptions/subscription.ts';
 import type { SubscriptionContext } from '../subscriptions/subscription-draft.ts';
 import type { Actor } from './actor.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { Costs, type KnownCosts, type KnownMeter, mayCost, type Version } from './costs.ts';
+import { Costs, type KnownCosts, mayCost, type Version } from './costs.ts';
+import { type Holdings, MembersNow, PoolMembers } from './pool-members.ts';
 
 /** A meter that is to be moved to now, before the decision that lacks it. */
 export type Asleep = {
@@ -28,12 +29,12 @@ export type Asleep = {
 };
 
 /** What the rules may know of a customer: of its actor, or of a copy that is at another time. */
-export type Known = Pick<Actor, 'customer' | 'billing' | 'alerts'> & {
-  readonly customerMeters: ReadonlyMap<string, KnownMeter>;
-  readonly now?: number;
-  /** Under a spend cap, once it was asked; each meter that changes tells it. */
-  readonly costs: KnownCosts;
-};
+export type Known = Pick<Actor, 'customer' | 'billing' | 'alerts'> &
+  Holdings & {
+    readonly now?: number;
+    /** Under a spend cap, once it was asked; each meter that changes tells it. */
+    readonly costs: KnownCosts;
+  };
 
 type ContextsDeps = {
   readonly ids: Ids;
@@ -66,7 +67,7 @@ export class Contexts {
   /** Of what a customer is billed: an immutable value. */
   readonly #spending = new WeakMap<Billing, Spending>();
   readonly #spanCosts: SpanCosts = new WeakMap();
-  readonly #memberIds = new WeakMap<Pool, ReadonlySet<string>>();
+  readonly #members = new PoolMembers();
   readonly #books = new BoundedCache<MeterContext['books']>(METERS_KEPT_MAX);
 
   constructor(deps: ContextsDeps) {
@@ -80,14 +81,17 @@ export class Contexts {
 
   ofMeter(actor: Known, meter: Meter, version: Version = 'tentative'): MeterContext {
     const pool = this.#deps.poolOf(meter);
-    const context = this.#alone(actor, meter, version);
-    return pool === null
-      ? context
-      : { ...context, credits: this.#creditsOf(actor, meter, { pool, version }) };
+    if (pool === null) return this.#alone(actor, meter, version);
+    return this.#alone(actor, meter, version, this.#creditsOf(actor, meter, { pool, version }));
   }
 
-  /** Without the meters that it shares credits with. */
-  #alone(actor: Known, meter: Meter, version: Version): MeterContext {
+  /** `credits`: null without the meters that it shares credits with. */
+  #alone(
+    actor: Known,
+    meter: Meter,
+    version: Version,
+    credits: Credits | null = null,
+  ): MeterContext {
     const { ids, bounds } = this.#deps;
     const { customer, billing } = actor;
     const { subscriptions, account } = billing[version];
@@ -101,7 +105,7 @@ export class Contexts {
       books: this.#booksOf(meter),
       affords: account.spendCap === null ? null : this.affordsOf(actor, meter, version),
       alerts: this.#alertsFor(actor, meter),
-      credits: null,
+      credits,
     };
   }
 
@@ -110,39 +114,12 @@ export class Contexts {
     meter: Meter,
     { pool, version }: { readonly pool: Pool; readonly version: Version },
   ): Credits {
-    let known: readonly Side[] | null = null;
-    const members = () => (known ??= this.#membersOf(actor, pool, version));
+    const alone = (one: Meter): MeterContext => this.#alone(actor, one, version);
+    const members = new MembersNow(this.#members.of(pool, actor), version, alone);
     if (pool.meter.id === meter.id) return creditsOfPool(pool, members);
     const paying = this.meter(pool.meter);
-    const context = this.#alone(actor, paying, version);
-    const state = this.#stateOf(actor, paying, version);
-    return creditsOfMember(pool, { context, state }, { meterId: meter.id, members });
-  }
-
-  #membersOf(actor: Known, pool: Pool, version: Version): readonly Side[] {
-    const ids = this.#memberIdsOf(pool);
-    const alone = (meter: Meter) => this.#alone(actor, meter, version);
-    return [...actor.customerMeters.values()].flatMap(({ meter, [version]: state }) => {
-      if (state === undefined || !ids.has(meter.id)) return [];
-      return [
-        {
-          state,
-          // Most decisions look at the state alone.
-          get context() {
-            return alone(meter);
-          },
-        },
-      ];
-    });
-  }
-
-  /** By any of its lists, of which there may be many: reckoned once. */
-  #memberIdsOf(pool: Pool): ReadonlySet<string> {
-    const known = this.#memberIds.get(pool);
-    if (known !== undefined) return known;
-    const ids = new Set(pool.costs.flatMap(({ members }) => [...members.keys()]));
-    this.#memberIds.set(pool, ids);
-    return ids;
+    const side = { context: alone(paying), state: this.#stateOf(actor, paying, version) };
+    return creditsOfMember(pool, side, { meterId: meter.id, members });
   }
 
   #stateOf(actor: Known, meter: Meter, version: Version): MeterState {
@@ -233,12 +210,13 @@ export class Contexts {
   }
 
   /** The customer as at an earlier time. */
-  knownAt({ customer, billing, alerts, customerMeters }: Actor, now: number): Known {
+  knownAt({ customer, billing, alerts, customerMeters, metersVersion }: Actor, now: number): Known {
     return {
       customer,
       billing,
       alerts,
       customerMeters,
+      metersVersion,
       now,
       costs: { tentative: null, durable: null },
     };

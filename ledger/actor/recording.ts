@@ -11,7 +11,7 @@ import { Lacking } from './loader.ts';
 import { NotOwner } from './own-slots.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, replay, type UsageItem } from './stored-usage.ts';
-import { bytesOf, type UnitSize } from './unit-size.ts';
+import { bytesOf, type UnitSize, withDraws } from './unit-size.ts';
 import type { Memory } from './unit.ts';
 import { announceSpendCap } from './spend-cap.ts';
 import { publishUsage } from './usage-publication.ts';
@@ -100,7 +100,7 @@ class UsageTask implements Task<RecordOutcome> {
     this.#usage = { ...item.request, id: keyId ?? session.deps.ids.next() };
     this.keys = keyId === null ? NO_KEYS : [keyId];
     const own = metadata === null ? ONE_ROW : { rows: 1, bytes: bytesOf(metadata) };
-    this.size = session.deps.poolOf(meter) === null ? own : { ...own, rows: 2 };
+    this.size = session.deps.poolOf(meter) === null ? own : withDraws(session.deps, [item], own);
   }
 
   get actors(): readonly [Actor] {

@@ -8,7 +8,9 @@ import { dueOf, type MeterState } from './meter.ts';
 // of it: the meter, or one that it shares credits with.
 
 /** Where alerts have fired that may recover: so that one unit does not tell of all that slept. */
-export function recoversFirst({ now, credits }: MeterContext, state: MeterState): string | null {
+export function recoversFirst(context: MeterContext, state: MeterState): string | null {
+  const { now, credits } = context;
+  if (isAwake(context, state)) return null;
   if (credits === null) return isDue(state, now) && hasFired(state) ? state.meterId : null;
   const all = [state, ...credits.others()];
   const due = all.find((one) => isDue(one, now));
@@ -26,9 +28,10 @@ export function sleepsLong(
   max: number = DUE_WORK_MAX,
 ): string | null {
   const { now, credits } = context;
+  if (isAwake(context, state)) return null;
   if (credits === null) return dueWork(state, now) > max ? state.meterId : null;
   const group = groupOf(credits, state);
-  if (workOf(group, now) <= max) return null;
+  if (workOf(group, now, max) <= max) return null;
   return group.find((one) => dueWork(one, now) > 0)?.meterId ?? null;
 }
 
@@ -36,9 +39,16 @@ export function isMuch(state: MeterState, now: number): boolean {
   return dueWork(state, now) > DUE_WORK_MAX;
 }
 
-/** What is to do of the meter until now, and of all that it shares credits with. */
-export function workBefore({ now, credits }: MeterContext, state: MeterState): number {
+/** What is to do of the meter until now, and of all that it shares credits with; of what is too much, some. */
+export function workBefore(context: MeterContext, state: MeterState): number {
+  const { now, credits } = context;
+  if (isAwake(context, state)) return 0;
   return credits === null ? dueWork(state, now) : workOf(groupOf(credits, state), now);
+}
+
+/** Most are: then nobody looks at what shares credits with it. */
+function isAwake({ now, credits }: MeterContext, { nextDue }: MeterState): boolean {
+  return now < nextDue && (credits === null || now < credits.dueFrom());
 }
 
 /**
@@ -65,15 +75,22 @@ function groupOf(credits: Credits, state: MeterState): readonly MeterState[] {
   return [first, state, ...rest];
 }
 
-/** A member without an allowance of its own has the periods of its pool. */
-function workOf([pool, ...members]: readonly MeterState[], at: number): number {
+/**
+ * A member without an allowance of its own has the periods of its pool. Counts no further than beyond
+ * `max`: there may be tens of thousands of grants.
+ */
+function workOf(
+  [pool, ...members]: readonly MeterState[],
+  at: number,
+  max: number = DUE_WORK_MAX,
+): number {
   if (pool === undefined) return 0;
-  const ofPool = dueWork(pool, at);
-  const periods = ofPool / (1 + pool.grants.length);
-  let work = ofPool;
+  let work = dueWork(pool, at);
+  const periods = work / (1 + pool.grants.length);
   for (const member of members) {
+    if (work > max) break;
     work += dueWork(member, at);
-    if (leaderOf(member.grants) === null) work += periods;
+    if (periods > 0 && leaderOf(member.grants) === null) work += periods;
   }
   return work;
 }

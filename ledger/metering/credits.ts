@@ -3,6 +3,7 @@ import { settleCorrection } from './correction.ts';
 import { holdFor, heldFor } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type Credits, type MeterContext, MeterDraft, type Payer } from './meter-draft.ts';
+import type { MeterEffects } from './meter-effects.ts';
 import { type Grant, leaderOf } from './grants.ts';
 import { changedSince, startingAt } from './in-order.ts';
 import { type MeterState, type Period, balance, billedOf, limitOf, snapshotOf } from './meter.ts';
@@ -37,43 +38,68 @@ import { crossed, reasonAfter } from './usage-answer.ts';
 /** A customer's meter, as a decision on another one finds it. */
 export type Side = { readonly context: MeterContext; readonly state: MeterState };
 
-/** `meterId`: the member that the decision is on; `members`: as for `creditsOfPool`. */
+/** The members of a pool that the customer has, as a decision finds them. */
+export type Members = {
+  /** When time alone next changes one of them. To look at no more costs a part of `sides`. */
+  readonly dueFrom: number;
+  readonly sides: readonly Side[];
+};
+
+/** `meterId`: the member that the decision is on; `members`: all of them. */
 export function creditsOfMember(
   pool: Pool,
   { context, state }: Side,
-  { meterId, members }: { readonly meterId: string; readonly members: () => readonly Side[] },
+  { meterId, members }: { readonly meterId: string; readonly members: Members },
 ): Credits {
-  const others = () => members().filter((side) => side.state.meterId !== meterId);
-  const asked = { ...context, credits: creditsOfPool(pool, members) };
-  const decided = { ...context, credits: creditsOfPool(pool, others) };
+  const dueFrom = (): number => Math.min(state.nextDue, members.dueFrom);
+  const paying = (decided: string | null): MeterContext => {
+    return { ...context, credits: creditsOfPool(pool, members, decided) };
+  };
   let known: MeterState | null = null;
   const payer: Payer = {
     context,
-    now: () => (known ??= advanced(asked, state)),
-    open: () => advancedDraft(decided, state),
+    now: () => (known ??= context.now < dueFrom() ? state : advanced(paying(null), state)),
+    open: () => advancedDraft(paying(meterId), state),
   };
   return {
     pool,
     payer,
     quietly: () => creditsOfMember(pool, { context: quiet(context), state }, { meterId, members }),
-    others: () => [state, ...others().map((side) => side.state)],
+    dueFrom,
+    others: () => [state, ...statesOf(members).filter((one) => one.meterId !== meterId)],
     leaders: () => leadersOf([payer.now()]),
     catchUp: nothing,
     mayDraw: (draft) => mayDraw(draft, pool),
-    settle: (draft) => {
-      const paying = draft.pool;
-      if (paying === null) return NONE;
-      drawFor(draft, paying, pool);
-      return paying.isChanged ? [paying.effects()] : NONE;
-    },
+    settle: (draft) => settleMember(draft, pool),
   };
 }
 
-/** `members`: those that the customer has. */
-export function creditsOfPool(pool: Pool, members: () => readonly Side[]): Credits {
+/** Of a member that moves nothing but what is said. */
+function creditsBy(pool: Pool, payer: Payer, its: Pick<Credits, 'mayDraw' | 'settle'>): Credits {
+  const credits: Credits = {
+    pool,
+    payer,
+    quietly: () => credits,
+    dueFrom: () => Infinity,
+    others: () => NONE,
+    leaders: () => NONE,
+    catchUp: nothing,
+    ...its,
+  };
+  return credits;
+}
+
+/** `decided`: the member that a decision is on, which has its own part in it; null: it is on the pool. */
+export function creditsOfPool(
+  pool: Pool,
+  members: Members,
+  decided: string | null = null,
+): Credits {
   const catchUp = (draft: MeterDraft): void => {
     const moved = isMoved(draft);
-    for (const side of members()) {
+    if (!moved && draft.context.now < members.dueFrom) return;
+    for (const side of members.sides) {
+      if (side.state.meterId === decided) continue;
       if (moved || side.state.nextDue <= draft.context.now) follow(side, draft, pool);
     }
   };
@@ -81,8 +107,9 @@ export function creditsOfPool(pool: Pool, members: () => readonly Side[]): Credi
     pool,
     payer: null,
     quietly: () => credits,
-    others: () => members().map((side) => side.state),
-    leaders: () => leadersOf(members().map((side) => side.state)),
+    dueFrom: () => members.dueFrom,
+    others: () => statesOf(members),
+    leaders: () => leadersOf(statesOf(members)),
     catchUp,
     mayDraw: () => true,
     settle: (draft) => {
@@ -91,6 +118,17 @@ export function creditsOfPool(pool: Pool, members: () => readonly Side[]): Credi
     },
   };
   return credits;
+}
+
+function settleMember(member: MeterDraft, pool: Pool): readonly MeterEffects[] {
+  const paying = member.pool;
+  if (paying === null) return NONE;
+  drawFor(member, paying, pool);
+  return paying.isChanged ? [paying.effects()] : NONE;
+}
+
+function statesOf({ sides }: Members): readonly MeterState[] {
+  return sides.map(({ state }) => state);
 }
 
 /** A decision in it fires no alerts. */
@@ -122,16 +160,7 @@ function isMoved({ before, state }: MeterDraft): boolean {
 function follow({ context, state }: Side, paying: MeterDraft, pool: Pool): void {
   const member = paying.member(state.meterId, () => {
     const payer = { context: paying.context, now: () => paying.state, open: () => paying };
-    const credits: Credits = {
-      pool,
-      payer,
-      quietly: () => credits,
-      others: () => NONE,
-      leaders: () => NONE,
-      catchUp: nothing,
-      mayDraw: () => true,
-      settle: () => NONE,
-    };
+    const credits = creditsBy(pool, payer, { mayDraw: () => true, settle: () => NONE });
     return new MeterDraft({ ...context, credits }, state);
   });
   advance(member);

@@ -65,6 +65,8 @@ export type Credits = {
    * says from now on that the pool pays.
    */
   mayDraw(draft: MeterDraft): boolean;
+  /** When time alone next changes one of the other meters, or sooner. Costs a part of `others`. */
+  dueFrom(): number;
   /** The other meters: of a member, the pool and its other members. */
   others(): readonly MeterState[];
   /** What leads on the pool, or on its members. */

@@ -34,10 +34,10 @@ export async function openPoolBook(source: PoolSource): Promise<{ readonly of: P
   return { of: ({ id }) => book.of(id) ?? null };
 }
 
-/** The lists of a pool that were read. */
+/** A pool, as far as its lists were read. */
 type Known = {
-  readonly meter: Meter;
-  readonly costs: readonly PoolCosts[];
+  /** The same one until it has another list: what actors keep of it is kept by it. */
+  readonly pool: Pool;
   /** By its id and the digits of its rate: what a member costs in many lists is in memory once. */
   readonly members: Map<string, Member>;
   /** The pool itself, and the members of all of its lists. */
@@ -57,13 +57,13 @@ class KnownPools {
     this.#forget(organisationId, new Set(pools.map(({ meter }) => meter.id)));
     for (const { meter } of pools) {
       const { id } = meter;
-      const none = { meter, costs: [], members: new Map(), meterIds: new Set([id]) };
+      const pool: Pool = { meter, costs: [] };
+      const none = { pool, members: new Map(), meterIds: new Set([id]) };
       if (!this.#byId.has(id)) this.#byId.set(id, none);
     }
     await this.#readOn(pools);
     return pools.flatMap(({ meter: { id, organisationId: owner } }) => {
-      const { meter, costs, meterIds } = this.#of(id);
-      const pool: Pool = { meter, costs };
+      const { pool, meterIds } = this.#of(id);
       return [...meterIds].map((meterId) => ({ organisationId: owner, meterId, value: pool }));
     });
   }
@@ -74,8 +74,8 @@ class KnownPools {
 
   /** Those that are not there any more. */
   #forget(organisationId: string | null, there: ReadonlySet<string>): void {
-    for (const [id, { meter }] of this.#byId) {
-      const isAsked = organisationId === null || meter.organisationId === organisationId;
+    for (const [id, { pool }] of this.#byId) {
+      const isAsked = organisationId === null || pool.meter.organisationId === organisationId;
       if (isAsked && !there.has(id)) this.#byId.delete(id);
     }
   }
@@ -84,7 +84,7 @@ class KnownPools {
     const { listsAfter, meters } = this.#source;
     for (;;) {
       const asked = pools.flatMap(({ meter: { id }, lists }) => {
-        const known = this.#of(id).costs.length;
+        const known = this.#of(id).pool.costs.length;
         return known < lists ? [{ poolId: id, known }] : [];
       });
       if (asked.length === 0) return;
@@ -110,10 +110,11 @@ class KnownPools {
       meterIds.add(id);
       return member;
     };
-    const costs = lists.map(({ since, members: of }) => ({
+    const added: readonly PoolCosts[] = lists.map(({ since, members: of }) => ({
       since: since.getTime(),
       members: new Map(of.map(([id, digits]) => [id, memberFor(id, digits)])),
     }));
-    this.#byId.set(poolId, { ...known, costs: [...known.costs, ...costs] });
+    const { meter, costs } = known.pool;
+    this.#byId.set(poolId, { ...known, pool: { meter, costs: [...costs, ...added] } });
   }
 }

@@ -8,7 +8,10 @@ import {
   sizeOfBatch,
   sizeOfEach,
   tooLarge,
+  withDraws,
 } from '../../ledger/actor/unit-size.ts';
+import type { Pool } from '../../ledger/metering/pool.ts';
+import { CreditWorld } from './credit-world.ts';
 import { holds, seeded } from './property.ts';
 
 const id = (of: string, n: number) => ({ id: `${of}${n}` });
@@ -108,4 +111,16 @@ test('a unit that is too large is refused by the bound that it exceeds', () => {
   expect(tooLarge({ rows: UNIT_ROWS_MAX, bytes: UNIT_BYTES_MAX })).toBeNull();
   expect(tooLarge({ rows: UNIT_ROWS_MAX + 1, bytes: 0 })).toContain(`at most ${UNIT_ROWS_MAX}`);
   expect(tooLarge({ rows: 0, bytes: UNIT_BYTES_MAX + 1 })).toContain(`at most ${UNIT_BYTES_MAX}`);
+});
+
+test('a usage that a pool pays for weighs as much as three others', () => {
+  const world = new CreditWorld();
+  const [calls, chat] = [world.meter('calls'), world.meter('chat')];
+  const pool: Pool = { meter: world.meter('credits'), costs: [] };
+  const poolOf = ({ id: meterId }: { readonly id: string }) => (meterId === chat.id ? pool : null);
+  const items = [{ meter: calls }, { meter: chat }, { meter: chat }];
+  expect(withDraws({ poolOf }, items, { rows: 3, bytes: 5 })).toEqual({
+    rows: 1 + 3 + 3,
+    bytes: 5,
+  });
 });

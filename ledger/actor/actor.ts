@@ -164,13 +164,13 @@ export class Actor {
   }
 
   /** The first of its meters that is past due, and of which that is so; null for none. */
-  firstDue(isSo: (state: MeterState) => boolean, now: number): string | null {
+  firstDue(isSo: (state: MeterState, meter: Meter) => boolean, now: number): string | null {
     if (now < this.#dueFrom) return null;
     let from = Infinity;
     for (const { meter, tentative, durable } of this.#customerMeters.values()) {
       for (const state of tentative === durable ? [tentative] : [tentative, durable]) {
         if (state === undefined) continue;
-        if (now >= state.nextDue && isSo(state)) return meter.id;
+        if (now >= state.nextDue && isSo(state, meter)) return meter.id;
         from = Math.min(from, state.nextDue);
       }
     }

@@ -8,7 +8,10 @@ import type { Actor } from './actor.ts';
 import type { Contexts, Known } from './contexts.ts';
 import type { KnownCosts } from './costs.ts';
 
-/** How far a meter is moved at once, in hours: each of its grants may have a step in each. */
+/**
+ * How far a meter is moved at once, in hours: each of its grants may have a step in each, and so may those of
+ * all that share credits with it.
+ */
 const HOP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
@@ -58,9 +61,11 @@ export class Ahead implements Known {
     { at, subscriptionId, rest }: { at: number; subscriptionId: string; rest: Rest },
   ): Promise<readonly BillableSpan[]> {
     const its = this.#soldBy(subscriptionId);
-    for (let due = firstDueOf(its); due <= at; due = firstDueOf(its)) {
-      this.now = Math.min(at, due + hopOf(its));
-      for (const one of its) {
+    const groups = this.#groupsOf(contexts, its);
+    const moved = [...new Set(groups.flat())];
+    for (let due = firstDueOf(moved); due <= at; due = firstDueOf(moved)) {
+      this.now = Math.min(at, due + hopOf(groups));
+      for (const one of moved) {
         if (dueOf(one.durable) > this.now) continue;
         const context = contexts.ofMeter(this, one.meter, 'durable');
         this.#apply(decideTick(context, one.durable));
@@ -87,6 +92,15 @@ export class Ahead implements Known {
     );
   }
 
+  /** Each with those that it shares credits with: these have alarms of their own. */
+  #groupsOf(contexts: Contexts, meters: readonly MeterAhead[]): readonly (readonly MeterAhead[])[] {
+    return meters.map((one) => {
+      const { credits } = contexts.ofMeter(this, one.meter, 'durable');
+      const others = credits?.others() ?? [];
+      return [one, ...others.flatMap(({ meterId }) => this.customerMeters.get(meterId) ?? [])];
+    });
+  }
+
   #apply({ meter, state, beside }: MeterEffects): void {
     this.costs.durable = null;
     const known = this.customerMeters.get(meter.id);
@@ -101,7 +115,10 @@ function firstDueOf(meters: readonly MeterAhead[]): number {
 }
 
 /** All of them are moved to the same time: what one of them uses of a pool is used then. */
-function hopOf(meters: readonly MeterAhead[]): number {
-  const most = Math.max(1, ...meters.map(({ durable }) => durable.grants.length));
-  return HOUR_MS * Math.max(1, Math.floor(HOP_HOURS / most));
+function hopOf(groups: readonly (readonly MeterAhead[])[]): number {
+  const sizes = groups.map((group) => {
+    const most = Math.max(1, ...group.map(({ durable }) => durable.grants.length));
+    return group.length * most;
+  });
+  return HOUR_MS * Math.max(1, Math.floor(HOP_HOURS / Math.max(1, ...sizes)));
 }

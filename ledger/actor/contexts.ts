@@ -200,6 +200,25 @@ export class Contexts {
     return meterId === null ? null : { kind: 'asleep', meterId, isLong: true };
   }
 
+  /**
+   * A meter that is due, and is much by itself; or one whose pool is, with all that shares its credits. All
+   * pools count together: a decision on a subscription may move each of them.
+   */
+  sleeperBefore(actor: Actor, isMuch: (state: MeterState) => boolean): Asleep | null {
+    const now = this.nowOf(actor);
+    const weighed = new Set<Pool>();
+    let work = 0;
+    const meterId = actor.firstDue((state, meter) => {
+      const pool = this.#deps.poolOf(meter);
+      if (pool === null) return isMuch(state);
+      if (weighed.has(pool)) return false;
+      weighed.add(pool);
+      work += workBefore(this.ofMeter(actor, meter), this.stateOf(actor, meter));
+      return work > DUE_WORK_MAX;
+    }, now);
+    return meterId === null ? null : { kind: 'asleep', meterId, isLong: true };
+  }
+
   #alertsFor({ customer, alerts: own }: Known, meter: Meter): Alerts | null {
     const { alertsOf, wants } = this.#deps;
     const ofAll = alertsOf(meter);

@@ -11,6 +11,7 @@ import { advanced } from '../metering/advance.ts';
 import type { MeterContext } from '../metering/meter-draft.ts';
 import type { UsageAnswer } from '../metering/usage-answer.ts';
 import { assert, must } from '../kernel/assert.ts';
+import { ASKED_WORK_MAX } from '../limits.ts';
 import type { Actor } from './actor.ts';
 import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
@@ -100,7 +101,12 @@ async function findKnown(
     (actor) => {
       const { contexts } = session;
       const its = contexts.meter(meter);
-      const state = advanced(contexts.ofMeter(actor, its), contexts.stateOf(actor, its));
+      const context = contexts.ofMeter(actor, its);
+      const before = contexts.stateOf(actor, its);
+      const asked = { state: before, max: ASKED_WORK_MAX };
+      const missing = contexts.sleeperBehind(actor, context, asked);
+      if (missing !== null) return new Lacking([{ actor, missing }]);
+      const state = advanced(context, before);
       const isOpen = state.reservations.some(({ id }) => id === reservation.id);
       const status = reservation.status === 'open' && !isOpen ? 'expired' : reservation.status;
       const now = { ...reservation, status };

@@ -38,7 +38,7 @@ import type {
 import { type Collected, decideCollect } from '../subscriptions/collecting.ts';
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
-import { asleep } from './loader.ts';
+import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { DUPLICATE, type Memory } from './unit.ts';
 
@@ -134,10 +134,10 @@ async function decide<T>(
     [],
     (actor, memory) => {
       const now = session.contexts.nowOf(actor);
-      // What it sells is moved with it.
+      // What it sells is moved with it, but a pool: that moves its members, too.
       const isAlone = (state: MeterState) => isMuch(state, now) && !isSoldBy(state, id);
-      const sleeper = actor.firstDue(isAlone, now);
-      if (sleeper !== null) return asleep(actor, sleeper);
+      const missing = session.contexts.sleeperBefore(actor, isAlone);
+      if (missing !== null) return new Lacking([{ actor, missing }]);
       const spans = soldBy(id, memory, { session, actor });
       if (spans === null) return STALE;
       const context = { ...session.contexts.ofSubscriptions(actor), spans };
@@ -169,7 +169,7 @@ function soldBy(
       if (changes >= DUE_CHANGES_MAX) return null;
       const effects = decideTick(context, state);
       memory.apply(actor, effects);
-      changes += effects.periods.length + effects.grants.length;
+      changes += changesOf(effects);
       state = effects.state;
       if (context.now >= state.nextDue) return null;
     }
@@ -178,6 +178,11 @@ function soldBy(
     }
   }
   return sold;
+}
+
+/** With those of what shares its credits. */
+function changesOf({ periods, grants, beside }: MeterEffects): number {
+  return beside.reduce((sum, other) => sum + changesOf(other), periods.length + grants.length);
 }
 
 /** What is due of meters in one decision on a subscription, some of it in the last one's steps. */

@@ -5,7 +5,7 @@ import { advanced } from '../metering/advance.ts';
 import { dueWork, recoversFirst, sleepsLong, workBefore } from '../metering/asleep.ts';
 import type { Alert, AlertsOf } from '../metering/alert.ts';
 import type { Alerts } from '../metering/alerts.ts';
-import { creditsOfMember, creditsOfPool } from '../metering/credits.ts';
+import { creditsAsIs, creditsOfMember, creditsOfPool } from '../metering/credits.ts';
 import type { Affords, Credits, MeterContext } from '../metering/meter-draft.ts';
 import type { Pool, PoolOf } from '../metering/pool.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -120,6 +120,17 @@ export class Contexts {
     const paying = this.meter(pool.meter);
     const side = { context: alone(paying), state: this.#stateOf(actor, paying, version) };
     return creditsOfMember(pool, side, { meterId: meter.id, members });
+  }
+
+  /** For a decision that moves nothing else: of a member, its pool pays as it is. */
+  apart(actor: Known, meter: Meter): MeterContext {
+    const version = 'tentative';
+    const pool = this.#deps.poolOf(meter);
+    if (pool === null || pool.meter.id === meter.id) return this.#alone(actor, meter, version);
+    const paying = this.meter(pool.meter);
+    const state = this.#stateOf(actor, paying, version);
+    const side = { context: this.#alone(actor, paying, version), state };
+    return this.#alone(actor, meter, version, creditsAsIs(pool, side));
   }
 
   #stateOf(actor: Known, meter: Meter, version: Version): MeterState {

@@ -14,7 +14,7 @@ import {
   within,
 } from './meter.ts';
 import { cutDue, cutUses, endCut } from './cut-periods.ts';
-import { after, startingAt } from './in-order.ts';
+import { startingAfter, startingAt } from './in-order.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';
 import { dropUnlimited, movedTo, strikeSpent } from './reservation-parts.ts';
@@ -99,6 +99,17 @@ export function decideTick(context: MeterContext, state: MeterState): MeterEffec
   // The alarm is written again, even where nothing was due any more. Otherwise it would fire for
   // ever.
   draft.change({});
+  return draft.effects();
+}
+
+/** Lets go of holds whose time has come, as many as one decision does, and moves nothing else. */
+export function decideExpiries(context: MeterContext, state: MeterState): MeterEffects {
+  const draft = new MeterDraft(context, state);
+  for (let work = 0; work < DUE_WORK_MAX; work += 1 + state.grants.length) {
+    const [first] = draft.state.reservations;
+    if (first === undefined || first.expiresAt > context.now) break;
+    expireReservation(draft, first);
+  }
   return draft.effects();
 }
 

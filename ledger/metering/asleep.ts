@@ -68,6 +68,23 @@ export function reach({ now, credits }: MeterContext, state: MeterState): number
   return from;
 }
 
+/**
+ * Of all that share credits, one that lets go of holds at that moment, where the moment is too much for one
+ * decision: it does so by itself, and before all else.
+ */
+export function holdsFirst(
+  { credits }: MeterContext,
+  state: MeterState,
+  at: number,
+): MeterState | null {
+  if (credits === null) return null;
+  const group = groupOf(credits, state);
+  if (workOf(group, at) <= DUE_WORK_MAX) return null;
+  return (
+    group.find(({ reservations: [first] }) => first !== undefined && first.expiresAt <= at) ?? null
+  );
+}
+
 /** The pool first, then its members. */
 function groupOf(credits: Credits, state: MeterState): readonly MeterState[] {
   const [first, ...rest] = credits.others();

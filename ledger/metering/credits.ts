@@ -74,6 +74,15 @@ export function creditsOfMember(
   };
 }
 
+/** Of a member whose decision moves nothing else: its pool pays as it is. */
+export function creditsAsIs(pool: Pool, { context, state }: Side): Credits {
+  const payer = { context, now: () => state, open: () => new MeterDraft(context, state) };
+  return creditsBy(pool, payer, {
+    mayDraw: (draft) => mayDraw(draft, pool),
+    settle: (draft) => settleMember(draft, pool),
+  });
+}
+
 /** Of a member that moves nothing but what is said. */
 function creditsBy(pool: Pool, payer: Payer, its: Pick<Credits, 'mayDraw' | 'settle'>): Credits {
   const credits: Credits = {

@@ -208,8 +208,7 @@ export class MeterDraft {
   }
 
   countMember(accountId: string, member: bigint): void {
-    this.#members ??= [];
-    this.#members.push({ accountId, member });
+    (this.#members ??= []).push({ accountId, member });
   }
 
   /** Replaces or adds a grant; one that has ended leaves the state and stays in the store. */
@@ -292,10 +291,7 @@ export class MeterDraft {
     this.changeTopUp(next);
   }
 
-  /**
-   * Settles consumption and reservations on the grants, so that the set of grants may change. Of a level
-   * nothing is used up.
-   */
+  /** Settles what is used and reserved on the grants, so that their set may change: of a level nothing. */
   checkpoint(): void {
     const { current, allocated, isLevel } = this.state;
     if (isLevel) return;

@@ -99,13 +99,53 @@ test('a pool and its members that slept count together, and are moved as far as 
   }
 });
 
-test('what is due at one moment is done at once, however much it is', () => {
+test('what is due first is reached, however much it is', () => {
   const world = new CreditWorld();
   world.grant('credits', 100_000);
   for (let n = 0; n < DUE_WORK_MAX + 1; n += 1) world.reserve('chat', 1, `hold ${n}`);
   world.now = T0 + HOUR;
   const at = reach(world.context('chat'), world.state('chat'));
   expect(at).toBe(world.state('chat').nextDue);
+});
+
+/** Many holds of a pool and of its members, which expire at once. */
+function holding(seconds: number): CreditWorld {
+  const world = new CreditWorld();
+  world.grant('credits', 100_000, { every: 'hour' });
+  world.grant('chat', 20, { every: 'hour', rollover: { max: 10n, expiresAfterPeriods: 2 } });
+  for (let n = 0; n < 300; n += 1) {
+    world.reserve('chat', 1, `chat ${n}`, seconds);
+    if (n % 2 === 0) world.reserve('images', 1, `image ${n}`, seconds);
+    if (n % 3 === 0) world.reserve('credits', 1, `credit ${n}`, seconds);
+  }
+  world.use('chat', 3);
+  world.now = T0 + HOUR;
+  return world;
+}
+
+test.each([
+  ['before a period ends', 3595],
+  ['with a period', 3600],
+])('many holds that expire %s go in as many decisions as it takes', (_when, seconds) => {
+  const world = holding(seconds);
+  const gone: number[] = [];
+  for (let isLast = false; !isLast;) {
+    const step = world.step('images');
+    const { reservations, beside } = step.effects;
+    gone.push(beside.reduce((sum, one) => sum + one.reservations.length, reservations.length));
+    isLast = step.isLast;
+  }
+  expect(gone.length).toBeGreaterThan(3);
+  // Of a meter with one grant half as many, and with what the pool holds for the member.
+  expect(Math.max(...gone)).toBeLessThanOrEqual(DUE_WORK_MAX + 2);
+  const atOnce = holding(seconds);
+  atOnce.tick('credits');
+  for (const slug of ['credits', 'chat', 'images'] as const) {
+    expect(world.state(slug).reservations).toEqual([]);
+    expect(world.periods(slug).at(-1)).toEqual(atOnce.periods(slug).at(-1));
+    expect(world.numbers(slug)).toEqual(atOnce.numbers(slug));
+    expect(world.state(slug).nextDue).toBe(atOnce.state(slug).nextDue);
+  }
 });
 
 test('under a spend cap the meters that are sold count together, and the others do not', () => {

@@ -52,7 +52,7 @@ type Command =
   | { readonly kind: 'commit'; readonly which: number; readonly value: number }
   | { readonly kind: 'release'; readonly which: number }
   | { readonly kind: 'extend'; readonly which: number; readonly more: number }
-  | { readonly kind: 'wait'; readonly ms: number; readonly rings: boolean };
+  | { readonly kind: 'wait'; readonly ms: number; readonly rings: 'no' | 'yes' | 'apart' };
 
 const just = <const T>(value: T) => fc.constant(value);
 const sizes = fc.integer({ min: 1, max: 40 });
@@ -140,7 +140,14 @@ const commands = fc.array(
         more: fc.integer({ min: 0, max: 4 }),
       }),
     },
-    { weight: 5, arbitrary: fc.record({ kind: just('wait'), ms: waits, rings: fc.boolean() }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: just('wait'),
+        ms: waits,
+        rings: fc.constantFrom('no', 'yes', 'apart'),
+      }),
+    },
   ),
   { maxLength: 30, size: '+1' },
 ) as fc.Arbitrary<Command[]>;
@@ -222,7 +229,7 @@ class Pair {
       }
       case 'wait':
         this.#wait(command.ms);
-        if (command.rings) world.ringUntil(world.now);
+        if (command.rings !== 'no') world.ringUntil(world.now, command.rings === 'apart');
         return;
       case 'commit':
       case 'release':

@@ -3,8 +3,9 @@
 // decision knows comes from the ledger's own `Contexts` and `Actor`. Quantities are numbers.
 import { Actor } from '../../ledger/actor/actor.ts';
 import { Contexts } from '../../ledger/actor/contexts.ts';
+import { tickStep } from '../../ledger/actor/tick.ts';
 import { one, parseQuantity, quantityNumber } from '../../ledger/kernel/quantity.ts';
-import { advanced, decideTick } from '../../ledger/metering/advance.ts';
+import { advanced, decideExpiries, decideTick } from '../../ledger/metering/advance.ts';
 import type { Alert } from '../../ledger/metering/alert.ts';
 import { checkCovered } from '../../ledger/metering/cover.ts';
 import { quiet } from '../../ledger/metering/credits.ts';
@@ -16,6 +17,7 @@ import {
   type MeterState,
   type Period,
   balance,
+  dueOf,
   snapshotOf,
 } from '../../ledger/metering/meter.ts';
 import type { Affords, MeterContext } from '../../ledger/metering/meter-draft.ts';
@@ -220,9 +222,10 @@ export class CreditWorld {
     return this.#resolve(slug, id, { kind: 'extend', amount: units, expiresInMs });
   }
 
-  /** Each alarm until then rings at its time. */
-  ringUntil(at: number): void {
+  /** Each alarm until then rings at its time. `isApart`: holds are let go of by themselves before it. */
+  ringUntil(at: number, isApart = false): void {
     for (;;) {
+      if (isApart) this.letGo(at);
       const due = [...this.actor.customerMeters.values()]
         .map(({ meter, tentative }) => ({ meter, at: tentative?.nextDue ?? Infinity }))
         .sort((a, b) => a.at - b.at)
@@ -240,6 +243,27 @@ export class CreditWorld {
       outcome: null,
       effects: decideTick(context, state),
     }));
+  }
+
+  /** The holds that expire first, before anything else that is due at that moment. */
+  letGo(until: number): void {
+    const meters = [...this.actor.customerMeters.values()];
+    const states = meters.flatMap(({ tentative }) => tentative ?? []);
+    const at = Math.min(...states.map(dueOf));
+    if (at > until) return;
+    for (const { meter, tentative: state } of meters) {
+      if ((state?.reservations[0]?.expiresAt ?? Infinity) > at || state === undefined) continue;
+      const context = this.#contexts.apart(this.#contexts.knownAt(this.actor, at), meter);
+      this.#take(decideExpiries(context, state));
+    }
+  }
+
+  /** One of the decisions of a tick that comes now. Returns whether it was the last. */
+  step(slug: Slug): { readonly isLast: boolean; readonly effects: MeterEffects } {
+    const of = { context: this.context(slug), state: this.state(slug), meter: this.meter(slug) };
+    const { outcome: isLast, effects } = tickStep(this.#contexts, this.actor, of);
+    this.#take(effects);
+    return { isLast, effects };
   }
 
   /** What comes before a decision on the meter. */
@@ -366,12 +390,14 @@ export class CreditWorld {
     ) => { readonly outcome: T; readonly effects: MeterEffects | null },
   ): T {
     const { outcome, effects } = decide(this.context(slug), this.state(slug));
-    if (effects !== null) {
-      this.written.take(effects);
-      this.actor.apply(effects);
-      this.actor.commit(effects);
-    }
+    if (effects !== null) this.#take(effects);
     return outcome;
+  }
+
+  #take(effects: MeterEffects): void {
+    this.written.take(effects);
+    this.actor.apply(effects);
+    this.actor.commit(effects);
   }
 }
 

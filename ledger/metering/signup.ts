@@ -11,12 +11,16 @@ export type SignupContext = {
 };
 
 /** What a signup began: a subscription. */
-export type Began = { readonly signup: SignupContext };
+export type Began = {
+  readonly signup: SignupContext;
+  readonly status: string;
+  readonly pausedAt: number | null;
+};
 
 /**
  * The merchant's id of the customer in events: as sent with the checkout, else the customer's
  * current one.
  */
-export function externalIdOf({ signup }: Began, customer: Customer): string | null {
+export function externalIdOf({ signup }: Pick<Began, 'signup'>, customer: Customer): string | null {
   return signup.paymentLinkId === null ? customer.externalId : signup.externalCustomerId;
 }

@@ -186,8 +186,11 @@ function forgetOld(draft: MeterDraft): void {
   draft.dropSpans(old.filter(({ accountId }) => !kept.has(accountId)));
 }
 
-function isFree({ state }: MeterDraft, span: Span): boolean {
-  return span.price.minimum === null && quantityOf(state, span) === 0n;
+function isFree({ state, context }: MeterDraft, span: Span): boolean {
+  const subscription = context.subscriptions.get(span.subscriptionId);
+  const pausedAt = subscription?.status === 'paused' ? subscription.pausedAt : null;
+  const isPaused = pausedAt !== null && span.start >= pausedAt;
+  return (isPaused || span.price.minimum === null) && quantityOf(state, span) === 0n;
 }
 
 function markOf({ aggregate, latest }: Mark): Mark {

@@ -207,7 +207,7 @@ const RARE = `,
   ),
   subscribed AS (
     INSERT INTO subscriptions AS s (${namesOf(SUBSCRIPTION_COLUMNS)})
-    SELECT ${namesOf(SUBSCRIPTION_COLUMNS, 'r.')} FROM ${rowsOf('flush_subscribed')}
+    SELECT ${namesOf(SUBSCRIPTION_COLUMNS, 'r.')} FROM ${rowsOf('flush_pausable')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SUBSCRIPTION_COLUMNS, 'excluded', 's')}
   ),
   spanned AS (

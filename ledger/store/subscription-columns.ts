@@ -40,6 +40,7 @@ export const SUBSCRIPTION_COLUMNS = {
   paused_at: replaced('time', ({ subscription }) => subscription.pausedAt),
   resumes_at: replaced('time', ({ subscription }) => subscription.resumesAt),
   keep_invoices: replaced('boolean', ({ subscription }) => subscription.keepInvoices),
+  pauses: replaced('exact_json', ({ subscription }) => subscription.pauses),
   open: replaced('exact_json', ({ subscription }) => subscription.open),
   waiting: replaced('exact_json', ({ subscription }) => subscription.waiting),
   credit: replaced('bigint', ({ subscription }) => subscription.credit),

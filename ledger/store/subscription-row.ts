@@ -68,6 +68,7 @@ export function subscriptionOf(row: SubscriptionRow): Subscription {
     pausedAt: row.paused_at?.getTime() ?? null,
     resumesAt: row.resumes_at?.getTime() ?? null,
     keepInvoices: row.keep_invoices,
+    pauses: fromJson<Subscription['pauses']>(row.pauses ?? []),
     open: fromJson<Subscription['open']>(row.open),
     waiting: fromJson<Subscription['waiting']>(row.waiting),
     credit: isFrozen(row) ? 0n : row.credit,

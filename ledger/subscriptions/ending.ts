@@ -1,6 +1,7 @@
 import { assert } from '../kernel/assert.ts';
 import { billLeftUsage, close, giveBack } from './bills.ts';
 import { isMandateLost, isUnpaidEnd } from './dunning.ts';
+import { endPause } from './pauses.ts';
 import type { ExpiryReason, Settlement } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { unbill } from './usage-billing.ts';
@@ -21,6 +22,7 @@ export function end(draft: SubscriptionDraft, at: number, reason: ExpiryReason):
     draft,
     unpaid.map(({ invoiceId }) => invoiceId),
   );
+  endPause(draft, { end: at });
   const used = unpaid.reduce((sum, { credit }) => sum + credit, 0n);
   draft.change({
     status: 'canceled',

@@ -3,6 +3,7 @@ import { type Billed, bill, billPeriod, periodInvoiceId } from './bills.ts';
 import { endWithMandate } from './ending.ts';
 import { announceFailed, announcePaid, makeVoid } from './invoicing.ts';
 import { uncut } from './usage-billing.ts';
+import { endPause } from './pauses.ts';
 import { changeLines, recurringLine } from './proration.ts';
 import {
   type Beginning,
@@ -70,6 +71,7 @@ export function resume(
 /** In the period that runs. */
 function goOn(draft: SubscriptionDraft, at: number): void {
   const { state: before } = draft;
+  endPause(draft, { end: at });
   draft.change({ ...RESUMED, resumesAt: null });
   draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
   draft.announceUpdate(before, at);
@@ -85,6 +87,7 @@ export function resumeInTime(draft: SubscriptionDraft, at: number): void {
   if (at === before.periodEnd || !resumeRestarts(before, at)) return goOn(draft, at);
   const replaced = at < before.periodEnd ? periodInvoiceId(draft) : null;
   draft.cutSpans(at);
+  endPause(draft, { end: at, begins: at });
   draft.change({ ...RESUMED, resumesAt: null });
   if (replaced !== null) dropReplaced(draft, replaced, { at, asOf: at });
   restart(draft, at);
@@ -213,6 +216,7 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const { cycle } = before;
   if (what.kind === 'resume') {
     const replaced = replacedBy(draft, what);
+    endPause(draft, { end: at, begins: what.since });
     draft.change({ ...RESUMED, waiting: null });
     if (replaced !== null) dropReplaced(draft, replaced, { at, asOf: draft.context.now });
     restart(draft, what.since, at);

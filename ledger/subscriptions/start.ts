@@ -57,6 +57,7 @@ export function decideStart(
     periodEnd: trialEnd ?? boundary(cycle, 1),
     periodPrice: paid?.amount ?? (trialEnd === null ? amountOf(plan) : 0n),
     givenBack: [],
+    pauses: [],
     status: 'active',
     trialEnd,
     cancelAt: null,

@@ -74,6 +74,8 @@ export type Subscription = {
   readonly pausedAt: number | null;
   readonly resumesAt: number | null;
   readonly keepInvoices: boolean;
+  /** Its pauses that are over, oldest first. */
+  readonly pauses: readonly Pause[];
   /** Unpaid invoices, oldest first. */
   readonly open: readonly OpenInvoice[];
   /** A change that takes effect when it is paid; null for none. */
@@ -87,6 +89,18 @@ export type Subscription = {
   readonly overdue: OverdueState;
   readonly sequence: bigint;
   readonly eventAt: number;
+};
+
+/** A pause that is over (`pauses.ts`). */
+export type Pause = {
+  readonly start: number;
+  /** When it was no longer paused. */
+  readonly end: number;
+  /**
+   * When the period began with which it resumed; absent where the period went on. A resume may be paid
+   * later than it begins: its own period is not paused, and the one before it is until then.
+   */
+  readonly begins?: number;
 };
 
 /**

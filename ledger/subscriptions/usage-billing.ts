@@ -2,9 +2,10 @@ import { must } from '../kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import { isLevel } from '../metering/meter.ts';
 import { type BillableSpan, grownOf } from '../metering/spans.ts';
+import { pausesOf, soldTimeOf } from './pauses.ts';
 import { prorated } from './proration.ts';
 import { type RatedTier, rateAll, rounded, type Sold } from './rating.ts';
-import type { BilledUsage, UsageLineDraft } from './subscription.ts';
+import type { BilledUsage, Pause, UsageLineDraft } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
@@ -20,7 +21,7 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
  * What holds: the amounts of a line on all invoices add up to what its spans cost, rounded once. So
  * neither the order and the lateness of events nor the number of invoices changes the sum. A minimum is
  * billed when its price is no longer in force, for its share of the period. A level costs the share of
- * the period for which it was sold, so far. The spans learn what they are billed as by an order of the
+ * the period for which it was sold, so far. Paused time has no share (`pauses.ts`). The spans learn what they are billed as by an order of the
  * same unit.
  * What it does not do: know allowances (`metering/span.ts`), or what a quantity costs (`rating.ts`).
  */
@@ -60,6 +61,7 @@ type DueLine = {
  */
 function dueLines(draft: SubscriptionDraft, until: number): readonly DueLine[] {
   const { spans, state } = draft;
+  const pauses = pausesOf(state);
   const inForce = new Set(spans.filter(({ goesOn }) => goesOn).map(soldIn));
   const lines = new Map(state.usage.map((known) => [known.id, known]));
   const lineOfSold = new Map(
@@ -75,7 +77,7 @@ function dueLines(draft: SubscriptionDraft, until: number): readonly DueLine[] {
     known: lines.get(id) ?? null,
     spans: its,
     fresh: its.filter(({ billedAs }) => billedAs === null),
-    cost: costOf(its, inForce),
+    cost: costOf(its, { inForce, pauses }),
   }));
 
   function isDue({ billedAs, end }: BillableSpan): boolean {
@@ -227,14 +229,19 @@ type Cost = {
   readonly tiers: readonly RatedTier[];
 };
 
-/**
- * What spans of one price cost together, at least one. `inForce`: where the price still sells
- * (`soldIn`).
- */
-function costOf(spans: readonly BillableSpan[], inForce: ReadonlySet<string>): Cost {
+type Terms = {
+  /** Where the price still sells (`soldIn`). */
+  readonly inForce: ReadonlySet<string>;
+  readonly pauses: readonly Pause[];
+};
+
+/** What spans of one price cost together, at least one. */
+function costOf(spans: readonly BillableSpan[], { inForce, pauses }: Terms): Cost {
   const { price, meter } = must(spans[0], 'a line has a span');
   const sold = [...Map.groupBy(spans, soldIn)].flatMap(([key, its]) =>
-    isLevel(meter) ? runsOf(its).map(levelOf) : [flowOf(its, inForce.has(key))],
+    isLevel(meter)
+      ? runsOf(its).map((run) => levelOf(run, pauses))
+      : [flowOf(its, inForce.has(key) ? null : pauses)],
   );
   const { amount, tiers } = rateAll(price, sold, meter.scale);
   return {
@@ -245,17 +252,17 @@ function costOf(spans: readonly BillableSpan[], inForce: ReadonlySet<string>): C
   };
 }
 
-/** What was used is used up: the spans of a period add up. */
-function flowOf(spans: readonly BillableSpan[], isInForce: boolean): Sold {
+/** What was used is used up: the spans of a period add up. `pauses`: null while the price is in force. */
+function flowOf(spans: readonly BillableSpan[], pauses: readonly Pause[] | null): Sold {
   const quantity = spans.reduce((sum, span) => sum + span.quantity, 0n);
-  return { quantity, minimum: minimumOf(spans, isInForce) };
+  return { quantity, minimum: minimumOf(spans, pauses) };
 }
 
 /**
  * A level is that of the last one, for the time of all (balance.md 5). Spans of which none knows its
  * period are of before: they were sold whole.
  */
-function levelOf(run: readonly BillableSpan[]): Sold {
+function levelOf(run: readonly BillableSpan[], pauses: readonly Pause[]): Sold {
   const { price, quantity } = must(run.at(-1), 'a run has a span');
   const minimum = price.minimum ?? 0n;
   const period = run.find((span) => span.period !== null)?.period;
@@ -263,7 +270,7 @@ function levelOf(run: readonly BillableSpan[]): Sold {
     return { quantity: run.reduce((sum, span) => sum + grownOf(span), 0n), minimum };
   }
   const whole = period.end - period.start;
-  const part = Math.min(lengthOf(run), whole);
+  const part = Math.min(lengthOf(run, pauses), whole);
   return { quantity, minimum, share: { part: BigInt(part), whole: BigInt(whole) } };
 }
 
@@ -278,18 +285,19 @@ function runsOf(spans: readonly BillableSpan[]): readonly (readonly BillableSpan
   return runs;
 }
 
-function lengthOf(spans: readonly BillableSpan[]): number {
-  return spans.reduce((sum, { start, end }) => sum + ((end ?? start) - start), 0);
+/** For how long they were sold. */
+function lengthOf(spans: readonly BillableSpan[], pauses: readonly Pause[]): number {
+  return spans.reduce((sum, span) => sum + soldTimeOf(span, pauses), 0);
 }
 
 /** What a price asks at least for one period, in the smallest coin: nothing while it is in force. */
-function minimumOf(spans: readonly BillableSpan[], isInForce: boolean): bigint {
+function minimumOf(spans: readonly BillableSpan[], pauses: readonly Pause[] | null): bigint {
   const { price, period } = must(spans[0], 'a period of a price has a span');
   if (price.minimum === null) return 0n;
   if (period === null) return price.minimum;
-  if (isInForce) return 0n;
+  if (pauses === null) return 0n;
   const whole = period.end - period.start;
-  return prorated(price.minimum, Math.min(lengthOf(spans), whole), whole);
+  return prorated(price.minimum, Math.min(lengthOf(spans, pauses), whole), whole);
 }
 
 function lineOf(

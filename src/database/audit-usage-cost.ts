@@ -30,8 +30,25 @@ const USED = `CASE p.model
   WHEN 'volume' THEN (SELECT coalesce(sum(q.units * unit * step + flat * coin), 0) FROM ${TIERS}
     WHERE q.units > below AND (q.units <= up_to) IS NOT FALSE) END`;
 
+/** Milliseconds since 1970, exactly. */
+const TIME_OF = (ms: string): string =>
+  `timestamptz 'epoch' + (${ms})::bigint * interval '1 millisecond'`;
+
 const LENGTH_MS = (from: string, to: string): string =>
   `round(extract(epoch FROM ${to} - ${from}) * 1000)`;
+
+/**
+ * How long a closed span `s` was sold for: paused time is not. The period with which a pause was resumed is not
+ * paused, also where it was paid later than it began.
+ */
+const SOLD_MS = `(${LENGTH_MS('s.started_at', 's.ended_at')} - coalesce((
+      SELECT sum(greatest(0, ${LENGTH_MS('greatest(s.started_at, p.start)', 'least(s.ended_at, p.until)')}))
+      FROM subscriptions u CROSS JOIN LATERAL (
+        SELECT ${TIME_OF("k ->> 'start'")} AS start, ${TIME_OF("k ->> 'end'")} AS until, ${TIME_OF("k ->> 'begins'")} AS begins
+        FROM jsonb_array_elements(u.pauses) k
+        UNION ALL SELECT u.paused_at, 'infinity', NULL WHERE u.status = 'paused' AND u.paused_at IS NOT NULL
+      ) p
+      WHERE u.id = s.subscription_id AND (s.period_start >= p.begins) IS NOT TRUE), 0))`;
 
 const beyond = (units: string, free: string): string => `greatest(0, ${units} - (${free}))`;
 
@@ -93,7 +110,7 @@ export const SOLD_COSTS = `(
     ${shared('x.bounded', 'q')} AS cost
   FROM (
     SELECT (array_agg(id ORDER BY started_at))[1] AS id, meter_id, subscription_id, account_id, usage_price_id, billed_as,
-      min(started_at) AS started_at, min(ended_at) AS ended_at, sum(${LENGTH_MS('started_at', 'ended_at')}) AS part,
+      min(started_at) AS started_at, min(ended_at) AS ended_at, sum(${SOLD_MS}) AS part,
       CASE WHEN bool_and(period_end IS NOT NULL) OR bool_or(is_level) THEN ${LENGTH_MS('min(period_start)', 'max(period_end)')} END AS whole,
       bool_or(is_level) AS is_level, CASE WHEN bool_or(is_level) AND bool_or(period_end IS NOT NULL)
         THEN (array_agg(level ORDER BY started_at DESC, id DESC))[1] ELSE sum(units) END AS units

@@ -40,6 +40,8 @@ CREATE TYPE flush_subscribed AS (slot smallint, id uuid, organisation_id uuid, m
 CREATE TYPE flush_usage_corrections AS (slot smallint, account_id uuid, quarter timestamptz, corrections bigint);
 -- In place of flush_usage_spans, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_sold_spans AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, subscription_id uuid, usage_price_id uuid, account_id uuid, period_start timestamptz, period_end timestamptz, started_at timestamptz, ended_at timestamptz, quantity_limit bigint, opening_aggregate bigint, opening_latest_at timestamptz, opening_latest_id uuid, closing_aggregate bigint, closing_latest_at timestamptz, closing_latest_id uuid, billed_as uuid, live boolean);
+-- In place of flush_subscribed, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_pausable AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, bundle_id uuid, product_id uuid, price_id uuid, plan_name text, price_list_name text, unit_amount bigint, currency text, "interval" text, interval_count integer, quantity integer, payment_link_id uuid, payment_link_token text, client_reference_id text, metadata jsonb, status text, overdue text, anchor_at timestamptz, zone text, period_index integer, period_start timestamptz, period_end timestamptz, period_price bigint, trial_end timestamptz, cancel_at timestamptz, canceled_at timestamptz, ended_at timestamptz, paused_at timestamptz, resumes_at timestamptz, keep_invoices boolean, pauses jsonb, open jsonb, waiting jsonb, credit bigint, given_back jsonb, discount jsonb, usage jsonb, sequence bigint, event_at timestamptz, created_at timestamptz, live boolean);
 -- In place of flush_grants, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_cut_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, cut jsonb, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
 
@@ -969,6 +971,8 @@ CREATE TABLE subscriptions (
   given_back jsonb,
   -- Of a signup with a trial, until the first period is billed.
   discount jsonb,
+  -- In which time it was paused, by the millisecond: those that are over.
+  pauses jsonb,
   CONSTRAINT subscriptions_pkey PRIMARY KEY (slot, id),
   CONSTRAINT subscriptions_credit_not_negative CHECK (credit >= 0),
   CONSTRAINT subscriptions_end_is_final CHECK ((status = 'canceled'::text) = (ended_at IS NOT NULL)),

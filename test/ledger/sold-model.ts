@@ -35,6 +35,7 @@ export class SoldModel {
   #now: number;
   isPaused: boolean = false;
   #pausedAt = 0;
+  readonly #pauses: { readonly from: number; readonly to: number }[] = [];
   #keeps = false;
   periodStart: number;
   endedAt: number | null = null;
@@ -79,13 +80,14 @@ export class SoldModel {
 
   pause(at: number, keeps: boolean): void {
     this.pass(at);
+    if (!this.isPaused) this.#pausedAt = at;
     this.isPaused = true;
-    this.#pausedAt = at;
     this.#keeps = keeps;
   }
 
   resume(at: number): void {
     this.pass(at);
+    if (this.isPaused) this.#pauses.push({ from: this.#pausedAt, to: at });
     this.isPaused = false;
     const hasDraft = this.periodStart > this.#pausedAt;
     if (at < this.periodEnd && !hasDraft) return;
@@ -98,6 +100,7 @@ export class SoldModel {
   end(at: number): void {
     this.pass(at);
     this.#bills.push(at);
+    if (this.isPaused) this.#pauses.push({ from: this.#pausedAt, to: at });
     this.endedAt = at;
   }
 
@@ -152,7 +155,8 @@ export class SoldModel {
       if (!isFlow) {
         const runs = line.flatMap(runsOf);
         const exact = runs.reduce(
-          (all, run) => all + levelCost(run, units.get(run.at(-1) ?? NEVER) ?? 0n),
+          (all, run) =>
+            all + levelCost(run, this.#soldTime(run), units.get(run.at(-1) ?? NEVER) ?? 0n),
           0n,
         );
         sum += rounded(exact, price.currency);
@@ -160,11 +164,23 @@ export class SoldModel {
       }
       const rated = line.map((stretches) => ({
         quantity: stretches.reduce((all, one) => all + (units.get(one) ?? 0n), 0n),
-        minimum: minimumOf(stretches),
+        minimum: minimumOf(stretches, this.#soldTime(stretches)),
       }));
       sum += rounded(rateAll(price, rated, 0).amount, price.currency);
     }
     return sum;
+  }
+
+  /** Without the time in which it was paused. */
+  #soldTime(stretches: readonly Stretch[]): bigint {
+    let time = 0;
+    for (const { start, end } of stretches) {
+      time += end - start;
+      for (const { from, to } of this.#pauses) {
+        time -= Math.max(0, Math.min(end, to) - Math.max(start, from));
+      }
+    }
+    return BigInt(time);
   }
 }
 
@@ -206,9 +222,8 @@ function runsOf(stretches: readonly Stretch[]): readonly (readonly Stretch[])[] 
 }
 
 /** A level above the limit, for the share of the period: in 10^-21 of the major unit, half up. */
-function levelCost(run: readonly Stretch[], level: bigint): bigint {
+function levelCost(run: readonly Stretch[], part: bigint, level: bigint): bigint {
   const { offer, period, until } = run[0] ?? NEVER;
-  const part = BigInt((run.at(-1)?.end ?? 0) - (run[0]?.start ?? 0));
   const whole = BigInt(until - period);
   const { amount } = rateAll(
     offer.price,
@@ -219,9 +234,8 @@ function levelCost(run: readonly Stretch[], level: bigint): bigint {
 }
 
 /** For the share of the period, half up. */
-function minimumOf(stretches: readonly Stretch[]): bigint {
+function minimumOf(stretches: readonly Stretch[], part: bigint): bigint {
   const { offer, period, until } = stretches[0] ?? NEVER;
-  const part = BigInt(stretches.reduce((sum, { start, end }) => sum + (end - start), 0));
   const whole = BigInt(until - period);
   return ((offer.price.minimum ?? 0n) * part * 2n + whole) / (whole * 2n);
 }

@@ -425,12 +425,13 @@ describe('a long pause', () => {
   /** With an allowance for each hour, and of a subscription that lives. */
   function hourly(price: UsagePrice = PRICE): World {
     const world = sold({ resetInterval: 'hour', price });
-    world.subscriptions.set('plan', { signup });
+    world.subscriptions.set('plan', { signup, status: 'active', pausedAt: null });
     return world;
   }
 
   function paused(price?: UsagePrice): World {
     const world = hourly(price);
+    world.subscriptions.set('plan', { signup, status: 'paused', pausedAt: world.now });
     world.suspendPlan('paused');
     return world;
   }
@@ -445,8 +446,25 @@ describe('a long pause', () => {
     expect(spans.length).toBeLessThan(37 * 24);
   });
 
-  test('keeps spans that a minimum bills', () => {
+  test('drops spans with a minimum, too: paused time has none', () => {
     const world = paused({ ...PRICE, minimum: 100n });
+    for (let day = 0; day < 60; day += 1) later(world, 1);
+    expect(world.seen.spans.length).toBeLessThan(37 * 24);
+  });
+
+  test('keeps the span that it began in, for the share before it', () => {
+    const world = hourly({ ...PRICE, minimum: 100n });
+    later(world, 1 / 48);
+    world.subscriptions.set('plan', { signup, status: 'paused', pausedAt: world.now });
+    world.suspendPlan('paused');
+    for (let day = 0; day < 60; day += 1) later(world, 1);
+    expect(spansOf(world)[0]).toBe(`0-${1 / 24} plan price 0`);
+    expect(world.seen.spans.length).toBeLessThan(37 * 24);
+  });
+
+  test('keeps spans that a minimum bills while it is blocked', () => {
+    const world = hourly({ ...PRICE, minimum: 100n });
+    world.suspendPlan('blocked');
     for (let day = 0; day < 60; day += 1) later(world, 1);
     expect(world.seen.spans).toHaveLength(60 * 24 + 1);
   });

@@ -1,6 +1,7 @@
 // What was sold of usage at the end of a run: one line for each closed span, for what it comes to.
 import { rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
 import type { Span } from '../../ledger/metering/span.ts';
+import type { Subscription } from '../../ledger/subscriptions/subscription.ts';
 import { soldUnits } from '../ledger/sold-units.ts';
 import type { Auditor } from './auditor.ts';
 import type { Database } from './database.ts';
@@ -15,6 +16,9 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
   }
   auditor.demand(db.owed.size + db.charges.size === 0, 'something is owed for ever');
   const sold = soldBy(spans);
+  const pauses: Sold['pauses'] = new Map(
+    [...db.subscriptions.values()].map(({ subscription: { id, pauses: its } }) => [id, its]),
+  );
   const lines = new Map<string, { usages: number; amount: bigint }>();
   const voided = new Set<string>();
   for (const { invoice, isVoid } of db.invoices.values()) {
@@ -31,10 +35,10 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
     }
   }
   for (const [billedAs, own] of Map.groupBy(spans, ({ billedAs: line }) => line)) {
-    const owes = costOf(own, sold);
+    const owes = costOf(own, { sold, pauses });
     if (billedAs === null) {
       const open = own.filter(({ end }) => end !== null);
-      const cost = costOf(open, sold);
+      const cost = costOf(open, { sold, pauses });
       auditor.demand(cost === 0n, `usage of ${cost} was never billed`);
       continue;
     }
@@ -54,23 +58,37 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
   if (hasTrueClocks) for (const span of spans) checkMarks(auditor, db, span);
 }
 
-function costOf(spans: readonly Span[], units: ReadonlyMap<Span, bigint>): bigint {
+type Sold = {
+  readonly sold: ReadonlyMap<Span, bigint>;
+  /** By subscription. */
+  readonly pauses: ReadonlyMap<string, Subscription['pauses']>;
+};
+
+function costOf(spans: readonly Span[], { sold: units, pauses }: Sold): bigint {
   const [first] = spans;
   if (first === undefined) return 0n;
   const { price } = first;
   const sold = [...Map.groupBy(spans, ({ accountId }) => accountId).values()].map((its) => ({
     quantity: its.reduce((sum, span) => sum + (units.get(span) ?? 0n), 0n),
-    minimum: price.minimum === null ? 0n : minimumOf(its, price.minimum),
+    minimum: price.minimum === null ? 0n : minimumOf(its, price.minimum, pauses),
   }));
   return rounded(rateAll(price, sold, 0).amount, price.currency);
 }
 
-/** For the share of their period, half up. */
-function minimumOf(spans: readonly Span[], minimum: bigint): bigint {
+/** For the share of their period, half up. Paused time counts for nothing. */
+function minimumOf(spans: readonly Span[], minimum: bigint, pauses: Sold['pauses']): bigint {
   const { start = 0, end = 1 } = spans[0]?.period ?? {};
   const whole = BigInt(end - start);
-  const part = spans.reduce((sum, span) => sum + BigInt((span.end ?? span.start) - span.start), 0n);
+  const part = spans.reduce((sum, span) => sum + BigInt(soldTime(span)), 0n);
   return (minimum * (part < whole ? part : whole) * 2n + whole) / (whole * 2n);
+
+  function soldTime(span: Span): number {
+    const until = span.end ?? span.start;
+    const all = pauses.get(span.subscriptionId) ?? [];
+    const its = all.filter(({ begins = Infinity }) => (span.period?.start ?? 0) < begins);
+    const paused = its.map((one) => Math.min(until, one.end) - Math.max(span.start, one.start));
+    return until - span.start - paused.reduce((sum, one) => sum + Math.max(0, one), 0);
+  }
 }
 
 /** What each closed span has sold. */

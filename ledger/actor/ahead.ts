@@ -4,9 +4,11 @@ import { type BillableSpan, billableSpans, isSoldBy } from '../metering/spans.ts
 import { dueOf, type Meter, type MeterState } from '../metering/meter.ts';
 import type { Rest } from '../kernel/long-work.ts';
 import type { UpcomingInvoice } from '../subscriptions/upcoming.ts';
+import type { SubscriptionDraft } from '../subscriptions/subscription-draft.ts';
 import type { Actor } from './actor.ts';
 import type { Contexts, Known } from './contexts.ts';
 import type { KnownCosts } from './costs.ts';
+import { metersOf, ordered } from './orders.ts';
 
 /**
  * How far a meter is moved at once, in hours: each of its grants may have a step in each, and so may those of
@@ -30,7 +32,7 @@ type MeterAhead = { readonly meter: Meter; durable: MeterState };
  */
 export class Ahead implements Known {
   readonly customer: Actor['customer'];
-  readonly billing: Actor['billing'];
+  billing: Actor['billing'];
   readonly alerts: Actor['alerts'];
   readonly customerMeters = new Map<string, MeterAhead>();
   now: number;
@@ -78,11 +80,34 @@ export class Ahead implements Known {
     );
   }
 
-  /** The states that they follow from. */
-  factsOf(contexts: Contexts, subscriptionId: string): readonly unknown[] {
-    const its = this.#soldBy(subscriptionId);
+  /** Does what a decision wants written: to its subscription, and to the meters. */
+  carryOut(contexts: Contexts, draft: SubscriptionDraft): boolean {
+    const effects = draft.effects();
+    if (effects === null) return false;
+    this.billing = { tentative: effects.state, durable: effects.state };
+    for (const order of draft.orders) {
+      const known = [...this.customerMeters].map(
+        ([id, { meter, durable: tentative }]) => [id, { meter, tentative }] as const,
+      );
+      for (const meter of metersOf(new Map(known), order)) {
+        const context = contexts.ofMeter(this, meter, 'durable');
+        const state =
+          this.customerMeters.get(meter.id)?.durable ?? contexts.emptyState(this, meter);
+        const { effects: changed } = ordered(context, state, order);
+        if (changed !== null) this.#apply(changed);
+      }
+    }
+    return true;
+  }
+
+  /** The states that they follow from. `isOfAll`: they follow from all meters. */
+  factsOf(
+    contexts: Contexts,
+    { id, isOfAll }: { readonly id: string; readonly isOfAll: boolean },
+  ): readonly unknown[] {
+    const its = this.#soldBy(id);
     const isPooled = its.some(({ meter }) => contexts.ofMeter(this, meter).credits !== null);
-    const meters = isPooled ? [...this.customerMeters.values()] : its;
+    const meters = isPooled || isOfAll ? [...this.customerMeters.values()] : its;
     return [this.billing.durable, ...meters.map(({ durable }) => durable)];
   }
 

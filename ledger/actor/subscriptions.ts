@@ -1,27 +1,7 @@
-import { assert, must, unreachable } from '../kernel/assert.ts';
-import type { MeterContext } from '../metering/meter-draft.ts';
+import { assert } from '../kernel/assert.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
-import type { Grant } from '../metering/grants.ts';
 import type { Meter, MeterState } from '../metering/meter.ts';
 import { STALE } from '../outcome.ts';
-import {
-  expirePlanAt,
-  planGrant,
-  refreshPlan,
-  replacePlan,
-  restartPlan,
-  startPlan,
-  suspendPlan,
-  withdrawPlan,
-} from '../metering/plan-allowance.ts';
-import {
-  billPlan,
-  chargePlan,
-  cutPlan,
-  forgetPlan,
-  settlePlan,
-  unbillPlan,
-} from '../metering/plan-spans.ts';
 import { type BillableSpan, billableSpans, isSoldBy } from '../metering/spans.ts';
 import { isMuch } from '../metering/asleep.ts';
 import { decideTick } from '../metering/advance.ts';
@@ -30,15 +10,12 @@ import type {
   SubscriptionContext,
   SubscriptionDraft,
 } from '../subscriptions/subscription-draft.ts';
-import type {
-  PlanAllowance,
-  SubscriptionOrder,
-  Subscription,
-} from '../subscriptions/subscription.ts';
+import type { SubscriptionOrder, Subscription } from '../subscriptions/subscription.ts';
 import { type Collected, decideCollect } from '../subscriptions/collecting.ts';
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
 import { Lacking } from './loader.ts';
+import { metersOf, ordered } from './orders.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { DUPLICATE, type Memory } from './unit.ts';
 
@@ -198,26 +175,9 @@ function take(
   if (effects === null) return;
   memory.apply(at.actor, effects);
   for (const order of draft.orders) {
-    for (const meter of metersOf(at.actor, order)) executeOrders(memory, { ...at, order, meter });
+    for (const meter of metersOf(at.actor.customerMeters, order))
+      executeOrders(memory, { ...at, order, meter });
   }
-}
-
-/** The meters that have grants of the subscription, and the ones that will get some. */
-function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
-  const meters = new Map<string, Meter>();
-  if ('meterId' in order) {
-    const { meter } = must(actor.customerMeters.get(order.meterId), 'what is billed was sold');
-    return [meter];
-  }
-  for (const { meter, tentative } of actor.customerMeters.values()) {
-    if (tentative !== undefined && isSoldBy(tentative, order.subscriptionId)) {
-      meters.set(meter.id, meter);
-    }
-  }
-  if ('allowances' in order) {
-    for (const { meter } of order.allowances) meters.set(meter.id, meter);
-  }
-  return [...meters.values()];
 }
 
 function executeOrders(
@@ -238,64 +198,4 @@ function executeOrders(
   }
   assert(outcome.kind === 'done' || effects === null, 'what is refused changes nothing');
   if (effects !== null) memory.apply(actor, effects);
-}
-
-function ordered(
-  context: MeterContext,
-  state: MeterState,
-  order: SubscriptionOrder,
-): { readonly outcome: { readonly kind: string }; readonly effects: MeterEffects | null } {
-  const { subscriptionId: id } = order;
-  switch (order.kind) {
-    case 'start':
-      return startPlan(context, state, grantsFor(context, order, order.allowances));
-    case 'replace':
-      return replacePlan(context, state, order, grantsFor(context, order, order.allowances));
-    case 'refresh':
-      return refreshPlan(context, state, order, grantsFor(context, order, order.allowances));
-    case 'withdraw':
-      return withdrawPlan(context, state, id, order);
-    case 'expire_at':
-      return expirePlanAt(context, state, id, order.at);
-    case 'suspend':
-      return suspendPlan(context, state, id, order.why);
-    case 'restart':
-      return restartPlan(context, state, id, order.cycle);
-    case 'charge':
-      return chargePlan(context, state, id, order.at);
-    case 'cut':
-      return cutPlan(context, state, id, order.at);
-    case 'bill':
-      return billPlan(context, state, order.line);
-    case 'settle':
-      return settlePlan(context, state, order.billedAs);
-    case 'forget':
-      return forgetPlan(context, state, id);
-    case 'unbill':
-      return unbillPlan(context, state, order);
-    default:
-      return unreachable(order);
-  }
-}
-
-function grantsFor(
-  { ids, meter, now }: MeterContext,
-  order: Extract<SubscriptionOrder, { allowances: unknown }>,
-  allowances: readonly PlanAllowance[],
-): readonly Grant[] {
-  const { subscriptionId, sequence, productId, cycle } = order;
-  const createdAt = 'at' in order ? Math.min(order.at, now) : now;
-  return allowances
-    .filter((allowance) => allowance.meter.id === meter.id)
-    .map(({ meter: _meter, entitlementId, ...terms }) =>
-      planGrant({
-        ...terms,
-        grantId: ids.derive('plan', subscriptionId, entitlementId, String(sequence)),
-        subscriptionId,
-        productId,
-        cycle,
-        createdAt,
-        charges: order.charges,
-      }),
-    );
 }

@@ -1,5 +1,7 @@
 // Paused time has no share of a minimum, nor of the price of a level. What was used in it is billed.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { must } from '../../../ledger/kernel/assert.ts';
+import { USAGE_CHECKS } from '../../../src/database/audit-usage.ts';
 import { type Fields, PATIENCE_MS } from '../../payments/shop.ts';
 import type { Json } from '../subscriptions/subscribing.ts';
 import { Market, type SaleWish } from './setting.ts';
@@ -244,6 +246,26 @@ test('a grant during a pause covers what was used before it, as if there had bee
   await market.advance(QUARTER);
   await resume(subscription);
   expect(await billedNext(subscription)).toEqual(['44.00', '44.00']);
+  await market.stop(subscription);
+});
+
+test('the audit reckons the share of a pause by itself', async () => {
+  const plan = await sale();
+  const subscription = await market.buyer(plan);
+  await market.advance(HALF);
+  await pause(subscription);
+  await market.advance('P10D');
+  await resume(subscription);
+  const { sql } = market.shop.server;
+  const found = async () => [
+    ...(await sql.unsafe(must(USAGE_CHECKS['usage was billed for what it costs'], 'a check'))),
+  ];
+  expect(await found()).toEqual([]);
+  const [row] = await sql`select pauses from subscriptions where id = ${subscription.id}`;
+  await sql`update subscriptions set pauses = '[]' where id = ${subscription.id}`;
+  expect(await found()).toMatchObject([{ subscription: subscription.id, billed: '500' }]);
+  await sql`update subscriptions set pauses = ${row?.pauses} where id = ${subscription.id}`;
+  expect(await found()).toEqual([]);
   await market.stop(subscription);
 });
 

@@ -21,9 +21,10 @@ test.each<[string, [Action, number | null][], Partial<Seen>, isPossible: boolean
   ['is tried before it could be made void',            [['fail', 0], ['void', 409]], ({ isUnderWay: true, charges: 2 }), true],
   ['is not made void beside its try',                  [['fail', 0], ['void', 200]], ({ status: 'void', charges: 2 }),   false],
   ['is not left alone where it could not be void',     [['fail', 0], ['void', 409]], ({}),                               false],
+  ['or paid, is not tried',   [['capture', 0]],             ({ status: 'paid' }),                       true],
   ['is tried once where somebody pays it, too',        [['fail', 0], ['pay', 202]],  ({ isUnderWay: true, charges: 2 }), true],
   ['is not tried twice where somebody pays it',        [['fail', 0], ['pay', 202]],  ({ isUnderWay: true, charges: 3 }), false],
-])('an invoice that is refused after its method has changed %s', (_what, answers, fields, isPossible) => {
+])('an invoice whose method has changed during its charge, which is then refused, %s', (_what, answers, fields, isPossible) => {
   const before = explain([startOf('under way')], met(['method', 303]), seen({ isUnderWay: true }));
   expect(before).toHaveLength(1);
   expect(explain(before, met(...answers), seen(fields)).length > 0).toBe(isPossible);

@@ -92,7 +92,7 @@ const RULES: Readonly<Record<Action, (one: Reference) => Done>> = {
   },
   capture(one) {
     if (!one.isUnderWay) return [null, one];
-    return [DECIDED, { ...one, isUnderWay: false, isChased: false, status: 'paid' }];
+    return [DECIDED, { ...one, isUnderWay: false, isChased: false, again: false, status: 'paid' }];
   },
   fail(one) {
     if (!one.isUnderWay) return [null, one];

@@ -140,7 +140,8 @@ export class SubscribedLife {
 
   /**
    * No outbox task is open any more, and its subscription does nothing by itself for a second: a failure
-   * may be of the moment before the clock moved, and its retry of the moment after.
+   * may be of the moment before the clock moved, and its retry of the moment after. Each charge that has
+   * begun is at its bank, which may decide it.
    */
   async heard(): Promise<void> {
     const { sql } = this.#server;
@@ -150,7 +151,11 @@ export class SubscribedLife {
       const soon = new Date(Date.parse(json.now) + 1000);
       const due = await sql`
         select from alarms where subject_id = ${this.#subscription} and due_at <= ${soon}`;
-      return due.length === 0 && (await sql`select from followups`).length === 0;
+      const open = await sql`
+        select id from followups union all
+        select id from payments p where status = 'processing'
+          and not exists (select from sandbox_charges c where c.key = p.id::text)`;
+      return due.length === 0 && open.length === 0;
     });
   }
 

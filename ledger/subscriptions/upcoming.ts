@@ -2,7 +2,7 @@ import { must } from '../kernel/assert.ts';
 import { totalOfInvoice } from './bills.ts';
 import { end } from './ending.ts';
 import { renew } from './renewal.ts';
-import { resume, settleWaiting } from './pending-payment.ts';
+import { resumeInTime, settleWaiting } from './pending-payment.ts';
 import {
   type Billing,
   type InvoiceLineDraft,
@@ -74,7 +74,7 @@ export function decideNext(
   const { cancelAt, resumesAt } = draft.state;
   if (cancelAt !== null && cancelAt <= at) end(draft, cancelAt, 'cancellation_effective');
   else {
-    if (resumesAt !== null && resumesAt <= at) resume(draft, { at: resumesAt });
+    if (resumesAt !== null && resumesAt <= at) resumeInTime(draft, resumesAt);
     if (!draft.owes && renews(draft.state)) renew(draft, at);
   }
   return draft;

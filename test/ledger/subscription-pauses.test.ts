@@ -2,9 +2,10 @@
 // the time that it was paused until.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
+import { decideUpcoming } from '../../ledger/subscriptions/upcoming.ts';
 import { after, END, pause } from './subscription-situations.ts';
 import { chargesOf, type SubscriptionWorld, told } from './subscription-world.ts';
-import { DAY } from './world.ts';
+import { DAY, T0 } from './world.ts';
 
 const RESUME = { kind: 'resume' } as const;
 
@@ -152,6 +153,19 @@ describe('a pause until a time', () => {
     ]);
     expect(world.state).toMatchObject({ status: 'active', periodStart: END, cycle: { anchor } });
   });
+
+  test.each([END - DAY, END, END + DAY])(
+    'at %d is foreseen as it comes: the next invoice',
+    (at) => {
+      const world = after(pause(false, at));
+      const due = Math.max(at, END);
+      const context = { ...world.context, now: due };
+      const { covers, total } = decideUpcoming(context, world.billing, { id: 'sub', asOf: T0 });
+      world.goTo(due);
+      const { periodStart: start, periodEnd: end } = world.state;
+      expect({ covers, total }).toEqual({ covers: { start, end }, total: 3000n });
+    },
+  );
 
   test('past its end, and blocked, goes on, and its next period begins when it is paid', () => {
     const world = after(pause());

@@ -9,6 +9,7 @@ import {
   type PaymentOrder,
   type Plan,
   discountOf,
+  isTrial,
 } from './subscription.ts';
 import { owesUsage, usageLines } from './usage-billing.ts';
 
@@ -198,11 +199,14 @@ function creditLine(description: string, unitAmount: bigint): InvoiceLineDraft {
   return { type: 'credit', description, quantity: 1, unitAmount };
 }
 
-/** Credit for later invoices: of the subscription, and after its end of any in its currency. */
+/**
+ * Credit for later invoices: of the subscription, and after its end of any in its currency. So it is in
+ * a trial: what one has of its own is read as its discount, as a release before had it.
+ */
 export function giveBack(draft: SubscriptionDraft, amount: bigint): void {
   const { status, credit } = draft.state;
   if (amount === 0n) return;
-  if (status === 'canceled') addSharedCredit(draft, amount);
+  if (status === 'canceled' || isTrial(draft.state)) addSharedCredit(draft, amount);
   else draft.change({ credit: credit + amount });
 }
 

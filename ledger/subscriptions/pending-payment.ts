@@ -1,5 +1,5 @@
 import { type Cycle, boundary } from '../kernel/calendar.ts';
-import { type Billed, bill, billPeriod, periodInvoiceId } from './bills.ts';
+import { type Billed, bill, billPeriod, giveBack, periodInvoiceId } from './bills.ts';
 import { endWithMandate } from './ending.ts';
 import { announceFailed, announcePaid, makeVoid } from './invoicing.ts';
 import { uncut } from './usage-billing.ts';
@@ -201,11 +201,8 @@ export function takeBack(draft: SubscriptionDraft): void {
     dunning: null,
     isForgone: true,
   };
-  draft.change({
-    waiting: null,
-    credit: before.credit + waiting.credit,
-    open: [...before.open, forgone],
-  });
+  draft.change({ waiting: null, open: [...before.open, forgone] });
+  giveBack(draft, waiting.credit);
   uncut(draft, invoiceId, since);
   draft.follow(invoiceId, context.now, { kind: 'let_go', paymentId });
   draft.announceUpdate({ ...before, waiting: { ...waiting, isTold: true } });
@@ -308,7 +305,8 @@ export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement):
   }
   if (settlement.kind !== 'no_method') announceFailed(draft, charged, settlement);
   const { state: before } = draft;
-  draft.change({ waiting: null, credit: before.credit + waiting.credit });
+  draft.change({ waiting: null });
+  giveBack(draft, waiting.credit);
   const { invoiceId } = waiting;
   uncut(draft, invoiceId, waiting.since);
   draft.follow(invoiceId, settlement.at, { kind: 'void', invoiceId });

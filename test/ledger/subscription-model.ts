@@ -169,7 +169,7 @@ export class SubscriptionModel {
     if (waiting === null || waiting.bill === null) return;
     const { bill } = waiting;
     this.waiting = null;
-    this.credit += waiting.credit;
+    this.#giveBack(waiting.credit);
     Object.assign(bill, { state: 'open', isForgone: true, credit: 0n });
     bill.opened = this.#opened += 1;
     this.orders.push(`let_go ${bill.number}.1 at ${this.now}`);
@@ -418,7 +418,7 @@ export class SubscriptionModel {
     }
     const isTold = bill.state === 'waiting' && this.waiting?.isTold === true;
     if (bill.state === 'waiting') {
-      this.credit += this.waiting?.credit ?? 0n;
+      this.#giveBack(this.waiting?.credit ?? 0n);
       this.waiting = null;
     } else this.#giveBack(bill.credit);
     bill.state = 'closed';
@@ -427,7 +427,7 @@ export class SubscriptionModel {
   }
 
   #giveBack(credit: bigint): void {
-    if (this.endedAt === null) this.credit += credit;
+    if (this.endedAt === null && !this.isTrial) this.credit += credit;
     else this.left += credit;
   }
 

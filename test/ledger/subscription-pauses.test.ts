@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { decideUpcoming } from '../../ledger/subscriptions/upcoming.ts';
 import { after, END, pause } from './subscription-situations.ts';
-import { chargesOf, type SubscriptionWorld, told } from './subscription-world.ts';
+import { chargesOf, SubscriptionWorld, told } from './subscription-world.ts';
 import { DAY, T0 } from './world.ts';
 
 const RESUME = { kind: 'resume' } as const;
@@ -154,18 +154,19 @@ describe('a pause until a time', () => {
     expect(world.state).toMatchObject({ status: 'active', periodStart: END, cycle: { anchor } });
   });
 
-  test.each([END - DAY, END, END + DAY])(
-    'at %d is foreseen as it comes: the next invoice',
-    (at) => {
-      const world = after(pause(false, at));
-      const due = Math.max(at, END);
-      const context = { ...world.context, now: due };
-      const { covers, total } = decideUpcoming(context, world.billing, { id: 'sub', asOf: T0 });
-      world.goTo(due);
-      const { periodStart: start, periodEnd: end } = world.state;
-      expect({ covers, total }).toEqual({ covers: { start, end }, total: 3000n });
-    },
-  );
+  test.each([
+    ['within its period', END - DAY],
+    ['at the end of its period', END],
+    ['after its period', END + DAY],
+  ])('%s has the next invoice that is foreseen', (_when, at) => {
+    const world = after(pause(false, at));
+    const due = Math.max(at, END);
+    const context = { ...world.context, now: due };
+    const { covers, total } = decideUpcoming(context, world.billing, { id: 'sub', asOf: T0 });
+    world.goTo(due);
+    const { periodStart: start, periodEnd: end } = world.state;
+    expect({ covers, total }).toEqual({ covers: { start, end }, total: 3000n });
+  });
 
   test('past its end, and blocked, goes on, and its next period begins when it is paid', () => {
     const world = after(pause());
@@ -181,3 +182,20 @@ describe('a pause until a time', () => {
     expect(world.state).toMatchObject({ overdue: 'clear', periodStart: world.now });
   });
 });
+
+test.each(['declined', 'taken back'])(
+  'a resume after a trial that is %s gives the credit that it used back to the customer',
+  (how) => {
+    const world = new SubscriptionWorld();
+    world.start({ trialDays: 14, credit: 500n });
+    world.do(pause());
+    world.wait(20 * DAY);
+    world.do(RESUME);
+    expect(world.billing.account.credit).toEqual({});
+    if (how === 'declined') world.failed();
+    else world.do({ kind: 'unschedule' });
+    // A trial keeps none of its own.
+    expect(world.state).toMatchObject({ credit: 0n, discount: null, waiting: null });
+    expect(world.billing.account.credit).toEqual({ USD: 500n });
+  },
+);

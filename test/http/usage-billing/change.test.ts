@@ -262,12 +262,13 @@ test('a change of interval begins a new period with no usage', async () => {
   await market.advance('P10D');
   await change(subscription, yearly);
   expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
-  // What was used of the allowance stays used, in this month.
+  // What was used of the allowance counts until the month of before would have ended: then ten units
+  // cover these three.
   await market.track(subscription, plan, 3);
   await market.advance('P40D');
   await market.track(subscription, plan, 12);
   await market.act(subscription.id, 'cancel', { mode: 'immediate' });
-  expect(await usageOf(subscription)).toEqual(['usage 5 2.50']);
+  expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
 });
 
 test('a change to a plan that does not sell the feature bills no more usage of it', async () => {

@@ -7,6 +7,7 @@
 // does).
 
 import { type Bounds, readBounds } from './platform/bounds.ts';
+import { isLoopback } from './platform/net/public-url.ts';
 import { type MailSettings, parseMailbox, parseSmtpUrl } from './platform/smtp-settings.ts';
 import { isSafeIssuer, type OidcSettings } from './platform/oidc-settings.ts';
 import { VARIABLES, type WholeNumber } from './variables.ts';
@@ -154,7 +155,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     appUrl: read.webUrl('APP_URL') ?? baseUrl,
     isAddressed: ['APP_URL', 'BASE_URL', 'PORT'].some((name) => read.text(name) !== undefined),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? VARIABLES.LOG_LEVEL.byDefault,
-    allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
+    allowLoopbackUrls:
+      read.flag('ALLOW_LOOPBACK_URLS') ?? (databaseUrl === undefined && isLoopback(baseUrl)),
     node: read.node(host),
     deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? VARIABLES.DELIVER_WEBHOOKS.byDefault,
     mail: read.mail(),

@@ -54,7 +54,7 @@ const ADDRESSES = {
     says: 'Links to invoices and the portal begin with it. A proxy there passes on to `/api/invoices/...` and `/portal/...`.',
   },
   ALLOW_LOOPBACK_URLS: {
-    unset: '`true` with the embedded database',
+    unset: '`true` with the embedded database, where `BASE_URL` is of this machine',
     says: 'Whether a test key may give `http://localhost` addresses.',
   },
 } as const satisfies Chapter;

@@ -146,9 +146,11 @@ test('the configured addresses follow PORT and BASE_URL', () => {
   ]);
 });
 
-test('loopback URLs are allowed with the embedded database and not with another', () => {
+test('loopback URLs are allowed with the embedded database on a machine of one’s own, and not else', () => {
   const DATABASE_URL = 'postgres://db/t';
   expect(parseConfig({}).allowLoopbackUrls).toBe(true);
+  expect(parseConfig({ BASE_URL: 'http://127.0.0.1:4000' }).allowLoopbackUrls).toBe(true);
+  expect(parseConfig({ BASE_URL: 'https://pay.example.com' }).allowLoopbackUrls).toBe(false);
   expect(parseConfig({ DATABASE_URL }).allowLoopbackUrls).toBe(false);
   expect(parseConfig({ DATABASE_URL, ALLOW_LOOPBACK_URLS: '1' }).allowLoopbackUrls).toBe(true);
 });

@@ -29,6 +29,9 @@ const LOOPBACK: ReadonlyMap<string, readonly [string, ...string[]]> = new Map([
   ['127.0.0.1', ['127.0.0.1']],
   ['[::1]', ['::1']],
 ]);
+/** Whether a URL names this machine. */
+export const isLoopback = (url: string): boolean => LOOPBACK.has(new URL(url).hostname);
+
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 /** Lower ports belong to mail, shells and the like, which could read a request as a command. */
 const FREE_PORT_MIN = 1024;

@@ -2,7 +2,7 @@ import { assert, must } from '../kernel/assert.ts';
 import type { MeterContext } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import { MeterDraft } from './meter-draft.ts';
-import { entitles, type Grant, isUsedUp, leaderOf, left } from './grants.ts';
+import { cutDue, entitles, type Grant, isUsedUp, leaderOf, left } from './grants.ts';
 import { ADVANCE_STEPS_MAX, DUE_WORK_MAX, PERIODS_KEPT_MS } from '../limits.ts';
 import {
   type MeterState,
@@ -13,7 +13,7 @@ import {
   snapshotOf,
   within,
 } from './meter.ts';
-import { cutDue, cutUses, endCut } from './cut-periods.ts';
+import { cutUses, endCut } from './cut-periods.ts';
 import { startingAfter, startingAt } from './in-order.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
 import { expireReservation } from './reservation-changes.ts';

@@ -1,10 +1,12 @@
-import type { CutUse, Grant } from './grants.ts';
-import { givenBack } from './grants.ts';
+import { type CutUse, type Grant, givenBack } from './grants.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { paidByGrant } from './reservation.ts';
 
 // A change of plan to another interval cuts the period of an allowance short. What was used in it counts
 // against the new one only until the old period would have ended (balance.md 2).
+
+/** Who changes to and fro ends no more of them apart: what is more ends with the last one. */
+const CUTS_MAX = 24;
 
 /**
  * What of `used` ends before the new allowance is given anew, at `renewsAt`. What was used first is of
@@ -23,13 +25,10 @@ export function cutUses(
     rest -= still;
     if (still > 0n && until < end) kept.push({ units: still, until });
   }
-  return ends === null || ends >= end || rest === 0n
-    ? kept
-    : [...kept, { units: rest, until: ends }];
+  if (ends === null || ends >= end || rest === 0n) return kept;
+  const last = kept.length < CUTS_MAX ? undefined : kept.pop();
+  return [...kept, { units: rest + (last?.units ?? 0n), until: ends }];
 }
-
-/** When the first of them ends; Infinity for none. */
-export const cutDue = ({ cut: [first] }: Pick<Grant, 'cut'>): number => first?.until ?? Infinity;
 
 /** A period that was cut short would have ended at `at`: what was used in it counts no more. */
 export function endCut(draft: MeterDraft, grantId: string, at: number): void {
@@ -46,7 +45,7 @@ export function endCut(draft: MeterDraft, grantId: string, at: number): void {
     const counted = units < grant.spent ? units : grant.spent;
     draft.putGrant({ ...grant, spent: grant.spent - counted, cut });
   } else {
-    const { grant: after, lapsed } = givenBack(grant, units > 0n ? units : 0n);
+    const { grant: after, lapsed } = givenBack(grant, units);
     draft.putGrant({ ...after, cut });
     draft.credit(draft.context.ids.derive('cut', grantId, String(at)), units - lapsed, at);
   }

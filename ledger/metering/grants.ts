@@ -147,6 +147,11 @@ export function entitles(grant: Grant): boolean {
   return grant.started && !isLapsed(grant) && grant.cap !== 0n;
 }
 
+/** When what was used in the first period that was cut short counts no more; Infinity for none. */
+export function cutDue({ cut }: Pick<Grant, 'cut'>): number {
+  return cut[0]?.until ?? Infinity;
+}
+
 /** Whether nothing of it can come back but by a correction. */
 export function isUsedUp({ amount, used }: Grant): boolean {
   return amount === used;

@@ -1,6 +1,14 @@
 import type { Mode } from '../kernel/tenant.ts';
 import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
-import { type Grant, type Suspension, burn, entitles, isUnlimited, left } from './grants.ts';
+import {
+  type Grant,
+  type Suspension,
+  burn,
+  cutDue,
+  entitles,
+  isUnlimited,
+  left,
+} from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
 import type { PaidBy } from './paid-by.ts';
 import { type Reservation, unpaid } from './reservation.ts';
@@ -384,8 +392,7 @@ export function dueOf({
   let leads = false;
   for (const grant of grants) {
     const { started, expiresAt, renewsAt, effectiveAt, recurs } = grant;
-    const [cut] = grant.cut;
-    const ends = Math.min(expiresAt ?? Infinity, cut?.until ?? Infinity);
+    const ends = Math.min(expiresAt ?? Infinity, cutDue(grant));
     const next = started ? Math.min(ends, renewsAt ?? Infinity) : effectiveAt;
     if (next < due) due = next;
     leads ||= started && recurs !== null;

@@ -81,6 +81,20 @@ test('to another interval and back, within the old period, is no gain', () => {
   expect(at(world, T0 + DAY).numbers[2]).toBe(10n);
 });
 
+test('who changes to and fro for long keeps few periods apart, and loses nothing', () => {
+  const world = subscribed({ resetInterval: 'day', limit: 1000n });
+  for (let change = 0; change < 200; change += 1) {
+    world.use(1n);
+    at(world, world.now + 60_000);
+    const resetInterval = change % 2 === 0 ? 'year' : 'day';
+    world.replacePlan({ limit: 1000n, resetInterval, ...anchored(world) });
+    expect(world.state.grants[0]?.cut.length).toBeLessThan(25);
+  }
+  expect(world.numbers[2]).toBe(800n);
+  world.replacePlan({ limit: 1000n, resetInterval: 'year', ...anchored(world) });
+  expect(at(world, world.now + 2 * DAY).numbers[2]).toBe(1000n);
+});
+
 test('a plan without the feature in between keeps when it ends', () => {
   const world = yearly();
   world.replacePlan();

@@ -1,7 +1,9 @@
 import {
   FLUSH_BYTES_A_TURN,
+  FLUSH_BYTES_BESIDE_OTHERS,
   FLUSH_BYTES_MAX,
   FLUSH_ROWS_A_TURN,
+  FLUSH_ROWS_BESIDE_OTHERS,
   FLUSH_ROWS_MAX,
   TENANT_FLUSH_BYTES_MAX,
   TENANT_FLUSH_ROWS_MAX,
@@ -19,9 +21,14 @@ export class Batch {
     this.units = units;
   }
 
-  /** Whether to decide it, to build its rows and to encode them is too much for one turn. */
+  /** Whether to build its rows and to encode them is too much for one turn. */
   get isLong(): boolean {
     return this.#rows > FLUSH_ROWS_A_TURN || this.#bytes > FLUSH_BYTES_A_TURN;
+  }
+
+  /** Whether both are little beside all that may be decided and answered in a turn. */
+  get isShort(): boolean {
+    return this.#rows <= FLUSH_ROWS_BESIDE_OTHERS && this.#bytes <= FLUSH_BYTES_BESIDE_OTHERS;
   }
 
   /**

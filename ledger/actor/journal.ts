@@ -265,13 +265,13 @@ export class Journal {
     return new Batch([HEARTBEAT]);
   }
 
-  async #flush({ units, isLong }: Batch): Promise<void> {
-    // It was decided in one turn, is built in another and encoded in a third.
-    if (isLong || this.#pace.isOver) await breathe(this.#deps.timers);
-    if (this.#closed) return;
-    const rows = this.#build(units);
+  async #flush(batch: Batch): Promise<void> {
+    // A long one was decided in one turn, is built in another and encoded in a third.
+    if (!this.#pace.hasRoomFor(batch)) await breathe(this.#deps.timers);
+    const { units } = batch;
+    const rows = this.#closed ? null : this.#build(units);
     if (rows === null) return;
-    if (isLong) await breathe(this.#deps.timers);
+    if (batch.isLong) await breathe(this.#deps.timers);
     if (this.#closed) return;
     const askedAt = this.#now();
     const result = await this.#deps.storage.flush(rows, this.#fence);

@@ -1,5 +1,6 @@
 import { ANSWERED_ROWS_A_TURN, DECIDING_MS_A_TURN } from '../limits.ts';
 import { breathe, type Clock, type Timers } from '../ports.ts';
+import type { Batch } from './batch.ts';
 import type { Unit } from './journal-unit.ts';
 
 /** Of decisions of so many rows one is measured: to read the clock costs a part of a small one. */
@@ -35,6 +36,16 @@ export class Pace {
   /** Whether nothing more is decided or answered in this turn. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Whether a flush may be built in the rest of this turn. */
+  hasRoomFor({ isShort, isLong }: Pick<Batch, 'isShort' | 'isLong'>): boolean {
+    if (this.#isOver || isLong) return false;
+    return isShort || !this.#isHalfOver;
+  }
+
+  get #isHalfOver(): boolean {
+    return 2 * this.#ms > DECIDING_MS_A_TURN || 2 * this.#answeredRows > ANSWERED_ROWS_A_TURN;
   }
 
   decide(unit: Unit): void {

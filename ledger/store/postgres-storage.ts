@@ -7,7 +7,7 @@
 // Does not: retry. The journal decides what is written again.
 import type { Sql } from 'postgres';
 import { must } from '../kernel/assert.ts';
-import { FLUSH_BYTES_A_TURN } from '../limits.ts';
+import { FLUSH_BYTES_SENT_AT_ONCE } from '../limits.ts';
 import { breathe, type Ids, type Timers } from '../ports.ts';
 import { dueAlarms, nextAlarms } from './load-alarms.ts';
 import { Connections } from './connections.ts';
@@ -169,8 +169,8 @@ async function flush(
     return { kind: 'rejected', error };
   }
   const { kind, parameters } = encoded;
-  // The client copies it, in a turn of its own.
-  if (bytesOf(parameters) > FLUSH_BYTES_A_TURN) await breathe(batch.timers);
+  // The client copies it: what is long, in a turn of its own.
+  if (bytesOf(parameters) > FLUSH_BYTES_SENT_AT_ONCE) await breathe(batch.timers);
   try {
     const rows = await writer.unsafe<{ moved: boolean }[]>(
       FLUSHES[kind],

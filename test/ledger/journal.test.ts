@@ -7,6 +7,7 @@ import {
   DECIDING_MS_A_TURN,
   FLUSH_BYTES_A_TURN,
   FLUSH_ROWS_A_TURN,
+  FLUSH_ROWS_BESIDE_OTHERS,
 } from '../../ledger/limits.ts';
 import {
   FLUSH_MS,
@@ -129,9 +130,26 @@ const FLUSHES: [what: string, turns: number, units: number, unit: object][] = [
 test.each(FLUSHES)('%s is decided, built and encoded in %d turns', (_what, turns, units, unit) => {
   const world = new JournalWorld();
   world.turnMs = 1;
-  for (let n = 0; n < units; n += 1) world.submit('fine', 'org', unit);
+  // More organisations than one, as each has a share of a flush.
+  for (let n = 0; n < units; n += 1) world.submit('fine', `org-${n % 4}`, unit);
   world.run(LEASE_MS / 10);
   expect([world.flushes, world.flushedAt]).toEqual([[units], [turns]]);
+});
+
+test.each([
+  ['few', FLUSH_ROWS_BESIDE_OTHERS, 0],
+  ['many', FLUSH_ROWS_BESIDE_OTHERS + 1, 1],
+])('after half a turn of answers a flush of %s rows', (_what, units, waits) => {
+  const world = new JournalWorld();
+  world.turnMs = 1;
+  // Each has 16 rows, with those of its answer. The node's own are not waited for.
+  for (let n = 0; n < ANSWERED_ROWS_A_TURN / 32 + 1; n += 1) world.submit('fine', '');
+  world.run(1.5);
+  for (let n = 0; n < units; n += 1) world.submit('fine', `org-${n % 4}`);
+  world.run(LEASE_MS / 10);
+  const [first = 0, second] = world.flushedAt;
+  expect(world.flushes[1]).toBe(units);
+  expect(second).toBe(first + FLUSH_MS + waits * world.turnMs);
 });
 
 test('what took a turn to decide is built in the next one', () => {

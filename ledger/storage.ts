@@ -14,6 +14,7 @@ import type {
 import type { PooledPeriod } from './metering/meter-effects.ts';
 import type { Reservation } from './metering/reservation.ts';
 import type { Span } from './metering/span.ts';
+import type { BackOfInvoice } from './subscriptions/given-back.ts';
 import type {
   Billing,
   BillingAccount,
@@ -111,6 +112,8 @@ export type Storage = {
     readonly subscriptionId: string;
     readonly invoiceId: string;
   }): Promise<Chargeable | null>;
+  /** What went back of the invoice that a payment paid; null where it paid none with usage. */
+  findBack(paymentId: string): Promise<BackOfInvoice | null>;
   loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
   /** What a refund's key was used for; null where it was not. */
   findRefund(id: string): Promise<StoredRefund | null>;

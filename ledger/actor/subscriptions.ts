@@ -52,15 +52,19 @@ export function commandSubscription(
   customerId: string,
   { id, command }: { readonly id: string; readonly command: Command },
 ): Promise<CommandOutcome> {
-  const decideOn = (stored: Subscription | null) =>
-    decide(session, { customerId, id }, ({ billing }, context) =>
-      decideCommand(context, billing.tentative, { id, command, stored }),
-    );
+  const { storage } = session.deps;
   return session.mutex.alone([id], async () => {
+    // Read here, so that of two who tell of a payment the later one knows the more.
+    const back =
+      command.kind === 'usage_given_back' ? await storage.findBack(command.paymentId) : null;
+    const decideOn = (stored: Subscription | null) =>
+      decide(session, { customerId, id }, ({ billing }, context) =>
+        decideCommand(context, billing.tentative, { id, command, stored, back }),
+      );
     const outcome = await decideOn(null);
     if (outcome.kind !== 'unknown' || command.kind !== 'close_invoice') return outcome;
     // It is over, and knows what it left unpaid.
-    return decideOn(await session.deps.storage.findSubscription(id));
+    return decideOn(await storage.findSubscription(id));
   });
 }
 

@@ -8,6 +8,7 @@ import {
   type PaymentEffects,
   type PaymentState,
   type Refund,
+  isBilled,
   refundable,
 } from './payment.ts';
 import type { Ids } from '../ports.ts';
@@ -124,7 +125,16 @@ export class PaymentDraft {
     this.change({ sequence, eventAt: timestamp });
   }
 
+  /** The subscription hears of what went back, or may, of its invoice: also before that is decided. */
+  #followReturns(): void {
+    const [first] = this.#transfers;
+    if (first === undefined || !isBilled(this.state)) return;
+    if (backOf(this.before.account) === backOf(this.state.account)) return;
+    this.follow('usage_given_back', first.id, {});
+  }
+
   effects(): PaymentEffects {
+    this.#followReturns();
     return {
       kind: 'payment',
       at: this.context.now,
@@ -138,6 +148,8 @@ export class PaymentDraft {
     };
   }
 }
+
+const backOf = (account: PaymentAccount): bigint => account.captured - refundable(account);
 
 /** Asked so often in vain, in about two minutes, the processor is away. */
 const AWAY_ASKS = 16;

@@ -202,7 +202,7 @@ export type Dispute = {
 /** A task that follows from the decision. It is done once, after the flush. */
 export type Followup = {
   readonly id: string;
-  readonly kind: 'payment_settled' | 'refund_settled' | 'dispute_settled';
+  readonly kind: 'payment_settled' | 'refund_settled' | 'dispute_settled' | 'usage_given_back';
   readonly paymentId: string;
   /**
    * The refund or the dispute, and by how much it changed what was refunded or charged back, as a

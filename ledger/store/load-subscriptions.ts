@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import type { BackOfInvoice } from '../subscriptions/given-back.ts';
 import {
   type Billing,
   type BillingAccount,
@@ -75,6 +76,34 @@ export async function findChargeable(
   if (row === undefined) return null;
   const { amount_due: amount, attempts } = row;
   return { invoiceId, amount, attempts, subscription: subscriptionOf(row) };
+}
+
+/** See `Storage.findBack`. What is being refunded and what is disputed counts (`src/records/given-back.ts`). */
+export async function findBack(
+  sql: Sql<Bigints>,
+  paymentId: string,
+): Promise<BackOfInvoice | null> {
+  const rows = await sql<(Omit<BackOfInvoice, 'usage'> & { usageId: string; usage: bigint })[]>`
+    select i.id as "invoiceId", b.debits_posted + b.debits_pending as amount, t.time - i.discount_total as time,
+      (l ->> 'usageId')::text as "usageId", (l ->> 'amount')::bigint as usage
+    from payments p
+    join balances b on b.slot = p.slot and b.id = p.id
+    join invoices i on i.id = p.invoice_id and (i.payment_id = p.id or i.payment_id is null and i.status = 'open')
+    cross join lateral (
+      select coalesce(sum((l ->> 'amount')::bigint), 0)::bigint as time
+      from jsonb_array_elements(i.lines) l where l ->> 'type' in ('recurring', 'proration')
+    ) t
+    cross join lateral jsonb_array_elements(i.lines) with ordinality lines (l, place)
+    where p.id = ${paymentId} and l ? 'usageId' order by place`;
+  const [first] = rows;
+  if (first === undefined) return null;
+  const { invoiceId, amount, time } = first;
+  return {
+    invoiceId,
+    amount,
+    time,
+    usage: rows.map((row) => ({ usageId: row.usageId, amount: row.usage })),
+  };
 }
 
 type AccountRow = {

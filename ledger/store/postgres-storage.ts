@@ -25,7 +25,7 @@ import { isOutage, kindOf } from './outages.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
 import { loadAlerts } from './load-alerts.ts';
 import { findReservation } from './load-reservations.ts';
-import { findChargeable, findSubscription } from './load-subscriptions.ts';
+import { findBack, findChargeable, findSubscription } from './load-subscriptions.ts';
 import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
 import { NO_ALERTS } from '../metering/alert.ts';
@@ -127,6 +127,7 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
       reader.ask((sql) => exists(sql`select from subscriptions where id = ${id}`)),
     findSubscription: (id) => reader.ask((sql) => findSubscription(sql, id)),
     findChargeable: (asked) => reader.ask((sql) => findChargeable(sql, asked)),
+    findBack: (paymentId) => reader.ask((sql) => findBack(sql, paymentId)),
     loadPayments: (ids) => reader.ask((sql) => loadPayments(sql, deps.slotOf, ids)),
     findRefund: (id) => reader.ask((sql) => findRefund(sql, id)),
     dueAlarms: (query) => reader.ask((sql) => dueAlarms(sql, query)),

@@ -2,6 +2,7 @@ import { unreachable } from '../kernel/assert.ts';
 import { invoiceOfRequest } from './invoice-ids.ts';
 import { billPeriod } from './bills.ts';
 import { end } from './ending.ts';
+import { type BackOfInvoice, giveUsageBack } from './given-back.ts';
 import {
   closeAfterCharge,
   closePaid,
@@ -69,6 +70,8 @@ export type Command =
       readonly how: 'paid' | 'void';
       readonly paymentId: string | null;
     }
+  /** Money of an invoice went back, or has come again: the account of its payment says how much. */
+  | { readonly kind: 'usage_given_back'; readonly paymentId: string }
   /** The charge of a change has no answer yet. */
   | { readonly kind: 'pending'; readonly invoiceId: string }
   /**
@@ -102,18 +105,22 @@ type Asked = {
   readonly command: Command;
   /** As it was when it was over. */
   readonly stored?: Subscription | null;
+  /** What went back of the invoice by now; null where none has usage. */
+  readonly back?: BackOfInvoice | null;
 };
 
 /** Decides a command on one subscription, after all that was due before it. */
 export function decideCommand(
   context: SubscriptionContext,
   billing: Billing,
-  { id, command, stored = null }: Asked,
+  { id, command, stored = null, back = null }: Asked,
 ): CommandDecision {
   if (!billing.subscriptions.has(id) && stored === null) {
     return { outcome: { kind: 'unknown' }, draft: null };
   }
   const draft = new SubscriptionDraft(context, billing, id, stored);
+  // Before what is due is billed: that may credit it.
+  if (back !== null) giveUsageBack(draft, back);
   const allowances = command.kind === 'tick' ? command.allowances : undefined;
   if (!catchUp(draft, allowances)) return { outcome: null, draft };
   if (command.kind === 'cancel' && draft.state.waiting !== null) {
@@ -179,6 +186,7 @@ function run(draft: SubscriptionDraft, command: Command): void {
     case 'end_trial':
       return endTrial(draft);
     case 'tick':
+    case 'usage_given_back':
       return undefined;
     case 'settle':
       if (settleWaiting(draft, command.settlement)) return undefined;

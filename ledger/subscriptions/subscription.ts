@@ -8,6 +8,7 @@ import type { AllowanceTerms } from '../metering/plan-allowance.ts';
 import type { BilledSpans } from '../metering/plan-spans.ts';
 import type { SignupContext } from '../metering/signup.ts';
 import type { Unbilled } from '../metering/span.ts';
+import type { Forgiven } from './given-back.ts';
 import type { RatedTier } from './rating.ts';
 import {
   type Dunning,
@@ -167,7 +168,11 @@ export type BilledUsage = {
     readonly amount: bigint;
     /** The merchant has made that invoice void: nobody owes this, and nobody has paid it. */
     readonly waived?: true;
+    /** What of it went back to the customer, by now. */
+    readonly back?: bigint;
   }[];
+  /** Lowest first. */
+  readonly forgiven?: readonly Forgiven[];
 };
 
 /** A resume after the paid period, or another plan. */

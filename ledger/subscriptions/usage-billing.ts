@@ -2,6 +2,7 @@ import { must } from '../kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import { isLevel } from '../metering/meter.ts';
 import { type BillableSpan, grownOf } from '../metering/spans.ts';
+import { dueOf, paidOf } from './given-back.ts';
 import { pausesOf, soldTimeOf } from './pauses.ts';
 import { prorated } from './proration.ts';
 import { type RatedTier, rateAll, rounded, type Sold } from './rating.ts';
@@ -152,12 +153,13 @@ export function owesUsage(draft: SubscriptionDraft, until: number): boolean {
 
 /**
  * What is still to be billed of what they cost now. What the merchant has waived is neither asked for
- * again nor given back.
+ * again nor given back, and so is what went back already.
  */
 function owedOf(
-  { parts }: Pick<BilledUsage, 'parts'>,
+  line: Pick<BilledUsage, 'parts' | 'forgiven'>,
   cost: Pick<Cost, 'quantity' | 'amount'>,
 ): Pick<Cost, 'quantity' | 'amount'> {
+  const { parts, forgiven } = line;
   const owed = { quantity: cost.quantity, amount: cost.amount };
   for (const { waived, quantity, amount } of parts) {
     if (waived !== true) continue;
@@ -166,11 +168,8 @@ function owedOf(
   }
   owed.quantity = owed.quantity > 0n ? owed.quantity : 0n;
   owed.amount = owed.amount > 0n ? owed.amount : 0n;
-  for (const { waived, quantity, amount } of parts) {
-    if (waived === true) continue;
-    owed.quantity -= quantity;
-    owed.amount -= amount;
-  }
+  for (const { waived, quantity } of parts) if (waived !== true) owed.quantity -= quantity;
+  owed.amount = dueOf(owed.amount, forgiven) - paidOf(line);
   return owed;
 }
 

@@ -10,6 +10,7 @@
 // that was decided. An event that was recorded before a mark with a time after it counts before it.
 import { BOOKS } from '../../ledger/store/audit.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
+import { dueOf, everBackOf, FORGIVEN, forgivenOf, USAGE_BACK_CHECKS } from './audit-usage-back.ts';
 import { SOLD_COSTS, SOLD_TIERS } from './audit-usage-cost.ts';
 
 const EVENT_AT = 'coalesce(t.event_at, t.at)';
@@ -70,6 +71,8 @@ const MORE = `
 
 /** The invariants of sold usage: a name, and a query that returns no row at any moment. */
 export const USAGE_CHECKS: Readonly<Record<string, string>> = {
+  ...USAGE_BACK_CHECKS,
+
   'a mark of sold usage is the fold of the events before it': `
     WITH marks AS (
       SELECT s.id, s.account_id, s.subscription_id, m.aggregation, m.scale, k.*, a.period_start < k.until AS is_within,
@@ -177,16 +180,17 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
   // After an invoice was made void, too: what it gave back is given back again, and what another one
   // gave back may be more than is left.
   'usage was billed for what it costs': `
-    WITH ${BILLED}, billed AS (
+    WITH ${BILLED}, ${FORGIVEN}, billed AS (
       -- Without a part: its invoice was made void, and the next one bills it again, if there is one.
       SELECT r.usage_id, r.subscription_id, max(l.decided_at) AS decided_at, bool_or(least(p.amount, p.units) < 0) AS gives_back,
         CASE WHEN count(p.usage_id) > 0 THEN coalesce(sum(p.amount) FILTER (WHERE NOT p.waived), 0) WHEN s.status = 'canceled' THEN 0 END AS amount,
         CASE WHEN count(p.usage_id) > 0 THEN coalesce(sum(p.units) FILTER (WHERE NOT p.waived), 0) END AS units,
-        coalesce(sum(p.amount) FILTER (WHERE p.waived), 0) AS waived, coalesce(sum(p.units) FILTER (WHERE p.waived), 0) AS waived_units
+        coalesce(sum(p.amount) FILTER (WHERE p.waived), 0) AS waived, coalesce(sum(p.units) FILTER (WHERE p.waived), 0) AS waived_units,
+        ${forgivenOf('r.usage_id')} AS back, 0 AS ever_back
       FROM remembered r JOIN subscriptions s ON s.id = r.subscription_id LEFT JOIN parts p ON p.usage_id = r.usage_id
       LEFT JOIN lines l ON l.usage_id = p.usage_id AND l.invoice_id = p.invoice_id GROUP BY r.usage_id, r.subscription_id, s.status
       UNION ALL
-      SELECT l.usage_id, l.subscription_id, max(l.decided_at), false, CASE WHEN bool_and(l.status <> 'void') THEN sum(l.amount) END, NULL, 0, 0
+      SELECT l.usage_id, l.subscription_id, max(l.decided_at), false, CASE WHEN bool_and(l.status <> 'void') THEN sum(l.amount) END, NULL, 0, 0, 0, ${everBackOf('l.usage_id')}
       FROM lines l WHERE NOT EXISTS (SELECT FROM remembered r WHERE r.usage_id = l.usage_id) GROUP BY l.usage_id, l.subscription_id
     ), voided AS (
       SELECT l.usage_id, max(l.updated_at) AS at, max(l.updated_at) FILTER (WHERE p.usage_id IS NULL) AS forgotten_at
@@ -202,9 +206,11 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
     FROM billed b FULL JOIN sold s ON s.billed_as = b.usage_id AND s.subscription_id = b.subscription_id
     LEFT JOIN came c ON c.billed_as = s.billed_as LEFT JOIN voided v ON v.usage_id = b.usage_id
     LEFT JOIN more o ON o.billed_as = s.billed_as
+    CROSS JOIN LATERAL (SELECT ${dueOf('greatest(0, s.amount - b.waived)', 'b.usage_id')} AS due) d
     -- Of a change that was not paid only the void invoice is left.
     WHERE b.usage_id IS NULL OR (s.billed_as IS NULL AND b.amount IS NOT NULL)
-      OR (b.amount <> greatest(0, s.amount - b.waived) OR b.units <> greatest(0, s.units - b.waived_units))
+      -- What went back counts where less was used later. Of what is not remembered, as far as it ever went.
+      OR ((b.amount - b.back BETWEEN d.due AND d.due + b.ever_back) IS FALSE OR b.units <> greatest(0, s.units - b.waived_units))
         AND (c.last_at >= b.decided_at OR c.is_dropped OR o.billed_as IS NOT NULL
           OR CASE WHEN b.gives_back THEN v.at ELSE v.forgotten_at END >= b.decided_at) IS NOT TRUE`,
 

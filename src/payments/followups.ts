@@ -14,7 +14,8 @@ import {
   type Followup,
   listPaymentsOwing,
   type OwingPayment,
-  owesSettlement,
+  listReturns,
+  owesTelling,
   putOff,
   takeFollowups,
 } from '../records/followups.ts';
@@ -26,6 +27,7 @@ import {
   recordInvoiceReturns,
 } from '../invoices/changes.ts';
 import { findPayment } from '../records/payments.ts';
+import { deleteFollowups } from '../records/subscription-followups.ts';
 import { checkoutInvoice } from '../invoices/checkout-invoice.ts';
 import { topUpInvoice } from '../invoices/topup-invoice.ts';
 import { type Issuance, issueInvoices } from '../invoices/issue.ts';
@@ -46,6 +48,8 @@ export type FollowupsDeps = {
    * A charge of a subscription is decided: the customer's actor gets it first. It may be repeated.
    */
   readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
+  /** Money of an invoice of a subscription went back, or has come again. It may be repeated. */
+  readonly onUsageGivenBack: (paymentId: string) => Promise<void>;
   /** The same of an automatic top-up. */
   readonly onTopUpPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };
@@ -89,15 +93,27 @@ export class Followups {
 
   async #tell(payment: OwingPayment): Promise<void> {
     const { onSubscriptionPayment, onTopUpPayment } = this.#deps;
-    if (payment.subscriptionId !== null) await onSubscriptionPayment(payment, payment.id);
+    if (payment.subscriptionId !== null) {
+      await onSubscriptionPayment(payment, payment.id);
+      await this.#tellReturns(payment.id);
+    }
     if (payment.meterId !== null) await onTopUpPayment(payment, payment.id);
+  }
+
+  /** What goes back meanwhile has a row of its own, which stays. */
+  async #tellReturns(paymentId: string): Promise<void> {
+    const { sql, onUsageGivenBack } = this.#deps;
+    const told = await listReturns(sql, paymentId);
+    if (told.length === 0) return;
+    await onUsageGivenBack(paymentId);
+    await deleteFollowups(sql, told);
   }
 
   /** Executes it soon, in a batch. A customer's actor gets the result of its charge first. */
   soon(payment: OwingPayment): void {
     const { sql } = this.#deps;
     const isSettled = async (): Promise<boolean> =>
-      !isAwaited(payment) || !(await owesSettlement(sql, payment.id));
+      !isAwaited(payment) || !(await owesTelling(sql, payment.id));
     isSettled()
       .then((settled) => (settled ? this.#owed.do(payment.id) : this.now(payment)))
       .catch((error: unknown) => this.#owed.failed(payment.id, error));

@@ -29,6 +29,8 @@ export type PaymentsDeps = {
   readonly sendsMail: boolean;
   /** A charge of a subscription is decided. It may be repeated. */
   readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
+  /** Money of an invoice of a subscription went back, or has come again. It may be repeated. */
+  readonly onUsageGivenBack: (paymentId: string) => Promise<void>;
   /** A charge of an automatic top-up is decided. It may be repeated. */
   readonly onTopUpPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };

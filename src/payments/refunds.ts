@@ -150,6 +150,8 @@ export class Refunds {
     this.#busy.add(refund.id);
     try {
       const { id: key, amount } = refund;
+      // Its subscription hears of what is under way, too.
+      if (time === 'first' && payment.subscriptionId !== null) followups.soon(payment);
       const send = (): Promise<RefundResult> =>
         processor.refund({ key, chargeKey: payment.id, amount, currency: payment.currency });
       let outcome = time === 'first' ? await send() : await processor.findRefund(key);

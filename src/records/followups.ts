@@ -5,7 +5,8 @@
 //       └──failed──▶ put off, 4 s to 5 min ──failed for an hour──▶ dead ──an operator──▶ owed
 //
 // Holds: the followups of a payment or a subscription are done in their order. While one of them is
-// dead, the others of the same one wait.
+// dead, the others of the same one wait. Only what went back of an invoice's usage is told beside them:
+// what is told of it is how much it is by then, so its order does not matter.
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
@@ -56,7 +57,7 @@ export async function takeFollowups(
   await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
   return sql<Followup[]>`
     with taken as (
-      delete from followups f where payment_id = any(${sorted}::uuid[]) and ${isAlive(sql)} returning *
+      delete from followups f where payment_id = any(${sorted}::uuid[]) and kind <> 'usage_given_back' and ${isAlive(sql)} returning *
     )
     select t.id, t.kind, t.payment_id as "paymentId", p.meter_id as "meterId", t.data, p.organisation_id as "organisationId", p.mode,
       p.invoice_id as "invoiceId", p.subscription_id as "subscriptionId", p.checkout_id as "checkoutId", p.paid_at as "paidAt"
@@ -64,11 +65,32 @@ export async function takeFollowups(
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }
 
-/** Whether the outcome of the charge itself is still to be told. */
-export async function owesSettlement(sql: Executor, paymentId: string): Promise<boolean> {
+/** Whether a customer's actor is still to be told of the charge, or of what went back of it. */
+export async function owesTelling(sql: Executor, paymentId: string): Promise<boolean> {
   const rows = await sql`
-    select 1 from followups where payment_id = ${paymentId} and kind = 'payment_settled'`;
+    select 1 from followups where payment_id = ${paymentId} and kind in ('payment_settled', 'usage_given_back')`;
   return rows.length > 0;
+}
+
+/** The followups of a payment of which money went back that its subscription has not heard of. */
+export async function listReturns(sql: Executor, paymentId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from followups where payment_id = ${paymentId} and kind = 'usage_given_back'`;
+  return rows.map(({ id }) => id);
+}
+
+/** The payments of each subscription of which that is so, in the order given. */
+export async function listReturnsOf(
+  sql: Executor,
+  subscriptionIds: readonly string[],
+): Promise<(readonly string[])[]> {
+  const rows = await sql<{ paymentIds: string[] }[]>`
+    select coalesce(array_agg(distinct p.id) filter (where f.id is not null), '{}') as "paymentIds"
+    from unnest(${[...subscriptionIds]}::uuid[]) with ordinality s (id, place)
+    left join payments p on p.subscription_id = s.id
+    left join followups f on f.payment_id = p.id and f.kind = 'usage_given_back'
+    group by s.id, s.place order by s.place`;
+  return rows.map(({ paymentIds }) => paymentIds);
 }
 
 export type OwingPayment = Tenant & {

@@ -66,6 +66,7 @@ export async function openBusiness(
   const payments = openPayments({
     ...deps,
     onSubscriptionPayment: (scope, id) => late.subscriptions.get().paymentSettled(scope, id),
+    onUsageGivenBack: (id) => late.subscriptions.get().usageGivenBack(id),
     onTopUpPayment: (scope, id) => late.topUps.get().paymentSettled(scope, id),
   });
   const collect = (id: string) => payments.collect(id);

@@ -3,13 +3,14 @@
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
+import { listReturnsOf } from '../records/followups.ts';
 import { listPayments } from '../records/payments.ts';
 import { listFeatures } from '../records/product-features.ts';
 import { findProductOfPrice } from '../records/products.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { priceOf } from './create.ts';
-import { givenBackOf } from './given-back.ts';
+import { givenBackOf, tellGivenBack } from './given-back.ts';
 import { allowancesOf, chargeRefusal, isWithinReach, planOf } from './plans.ts';
 import { doneBefore } from './done-before.ts';
 import type {
@@ -50,6 +51,9 @@ export async function askedFor(
   if (subscriptionDue(found.subscription) <= deps.orgClock.now(target.scope)) {
     await deps.due(target.scope, { customerId, id });
   }
+  // An end bills what is left of the usage.
+  const [unheard = []] = await listReturnsOf(deps.sql, [id]);
+  for (const paymentId of unheard) await tellGivenBack(deps, paymentId);
   const command = await commandOf(deps, found, wanted);
   return 'refused' in command ? command.refused : { kind: 'asked', found, command };
 }

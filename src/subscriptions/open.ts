@@ -12,9 +12,11 @@ import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
 import type { OpenDeps } from './deps.ts';
 import { createSubscription } from './create.ts';
+import { listReturnsOf } from '../records/followups.ts';
 import { makeInvoiceVoid, payInvoice } from '../invoices/actions.ts';
 import { methodHinted, methodReturned, replaceMethod } from './methods.ts';
 import { allowancesOf } from './plans.ts';
+import { tellGivenBack } from './given-back.ts';
 import { settlePayment } from './settling.ts';
 import { previewAction } from './preview.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -32,8 +34,12 @@ export function openSubscriptions(deps: OpenDeps): Subscriptions {
   const billing = new Billing(deps);
   const all = { ...deps, billing };
   const catalogue = openCatalogue(deps);
+  const returns = openReturns(deps);
   const due: Subscriptions['due'] = async (scope, { customerId, id }) => {
     const terms = await currentTerms(ledger, catalogue, { scope, customerId, id });
+    // What a bill would credit may have gone back, and its follow-up may be left behind.
+    const unheard = await returns.get(id, scope.organisationId);
+    for (const paymentId of unheard ?? []) await tellGivenBack(deps, paymentId);
     await ledger.subscriptions.command(customerId, id, { kind: 'tick', ...terms });
     await billing.carryOut(id);
   };
@@ -51,6 +57,10 @@ export function openSubscriptions(deps: OpenDeps): Subscriptions {
       const subscriptionId = await settlePayment(deps, scope, paymentId);
       if (subscriptionId !== null) await billing.carryOut(subscriptionId);
     },
+    async usageGivenBack(paymentId) {
+      const { subscriptionId, owes } = await tellGivenBack(deps, paymentId);
+      if (owes) await billing.carryOut(subscriptionId);
+    },
     due,
     carryOut: (scope) => billing.carryOutAll(scope),
     close: () => billing.close(),
@@ -66,6 +76,21 @@ function openCatalogue({ sql, timers }: BillingDeps): Catalogue {
     async load(asked) {
       const features = await listFeaturesOfProducts(sql, asked);
       return asked.map((one, n) => [one.subscriptionId, features[n] ?? []]);
+    },
+    keysMax: ASKED_TOGETHER_MAX,
+    concurrentMax: QUERIES_MAX,
+    waitingMax: ASKED_MAX,
+  });
+}
+
+/** Payments of which money went back that their subscriptions have not heard of, asked for together. */
+function openReturns({ sql, timers }: BillingDeps): Batcher<string, readonly string[]> {
+  return new Batcher<string, readonly string[]>({
+    timers,
+    nameOf: (subscriptionId) => subscriptionId,
+    async load(asked) {
+      const returns = await listReturnsOf(sql, asked);
+      return asked.map((id, n) => [id, returns[n] ?? []]);
     },
     keysMax: ASKED_TOGETHER_MAX,
     concurrentMax: QUERIES_MAX,

@@ -176,6 +176,8 @@ export type Subscriptions = {
   voidInvoice(scope: Tenant, invoiceId: string): Promise<Changed | 'not_found'>;
   /** A charge is decided. */
   paymentSettled(scope: Tenant, paymentId: string): Promise<void>;
+  /** Money of an invoice went back, or has come again. To repeat it changes nothing. */
+  usageGivenBack(paymentId: string): Promise<void>;
   /** Executes follow-ups that are due. Returns whether there were any. */
   carryOut(scope: Tenant): Promise<boolean>;
   /** Runs the alarm of a subscription. */

@@ -275,6 +275,7 @@ function storageOf(db: Database): Storage {
     subscriptionExists: async (id) => db.subscriptions.has(id),
     findSubscription: async (id) => db.subscriptions.get(id)?.subscription ?? null,
     findChargeable: async () => null,
+    findBack: async () => null,
     loadPayments: async () => [],
     findReservation: async (id) => reads.storedReservation(db, id),
     findRefund: async () => null,

@@ -43,6 +43,7 @@ export function perform(
       }
       return undefined;
     case 'tick':
+    case 'usage_given_back':
       return undefined;
     default:
       return unreachable(command);

@@ -34,6 +34,7 @@ beforeAll(async () => {
     log: SILENT,
     sendsMail: false,
     onSubscriptionPayment: () => Promise.resolve(),
+    onUsageGivenBack: () => Promise.resolve(),
     onTopUpPayment: () => Promise.resolve(),
   });
 });

@@ -102,6 +102,7 @@ export function diskOf(
     subscriptionExists: (id) => ask(() => server.db.subscriptions.has(id)),
     findSubscription: (id) => ask(() => server.db.subscriptions.get(id)?.subscription ?? null),
     findChargeable: () => Promise.reject(new Error('nobody pays an invoice here')),
+    findBack: () => Promise.resolve(null),
     loadPayments: (ids) => ask(() => reads.payments(server.db, ids)),
     findReservation: (id) => ask(() => reads.storedReservation(server.db, id)),
     findRefund: (id) => ask(() => reads.storedRefund(server.db, id)),

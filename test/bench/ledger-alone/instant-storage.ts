@@ -47,6 +47,7 @@ export function instantStorage(customers: readonly Customer[], leaseMs: number):
     subscriptionExists: () => Promise.resolve(false),
     findSubscription: () => Promise.resolve(null),
     findChargeable: () => Promise.resolve(null),
+    findBack: () => Promise.resolve(null),
     loadPayments: none,
     findRefund: () => Promise.resolve(null),
     dueAlarms: none,

@@ -25,7 +25,7 @@ const LEDGER_FACE = [
   'ledger/kernel/**',
   'ledger/metering/{alert,grants,meter,paid-by,pool,reservation,span,usage-price}.ts',
   'ledger/payments/{charge,declines,dispute,payment,pricing,refund}.ts',
-  'ledger/subscriptions/{commands,dunning,invoice-ids,preview,rating,subscription,transitions,upcoming}.ts',
+  'ledger/subscriptions/{commands,dunning,given-back,invoice-ids,preview,rating,subscription,transitions,upcoming}.ts',
   'ledger/topups/**',
 ];
 /** The decisions, as actors call them. */

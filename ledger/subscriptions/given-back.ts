@@ -1,4 +1,5 @@
 import { sharesOf } from '../kernel/shares.ts';
+import { lengthOf, lessOf, moreOf } from './forgiven.ts';
 import type { BilledUsage } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
@@ -23,13 +24,6 @@ export type BackOfInvoice = {
   /** What its lines of time cost, after its discount. */
   readonly time: bigint;
   readonly usage: readonly { readonly usageId: string; readonly amount: bigint }[];
-};
-
-/** A stretch of the price of billed usage whose money went back: it is not to be paid. */
-export type Forgiven = {
-  readonly invoiceId: string;
-  readonly from: bigint;
-  readonly to: bigint;
 };
 
 /** What went back of an invoice for the time that it is for, not for usage: rounded half up. */
@@ -77,72 +71,12 @@ export function wentBack(line: BilledUsage, { invoiceId, amount }: Back): Billed
   const parts = line.parts.map((one) => (one === part ? { ...one, back: amount } : one));
   const { forgiven = [] } = line;
   if (amount < known) return { ...line, parts, forgiven: lessOf(forgiven, { invoiceId, amount }) };
-  const paid = paidOf(line);
-  const more = amount - known < paid ? amount - known : paid;
-  return { ...line, parts, forgiven: moreOf(forgiven, { invoiceId, amount: more }, paid) };
-}
-
-/** What is to be paid of a price. */
-export function dueOf(price: bigint, forgiven: readonly Forgiven[] = []): bigint {
-  return forgiven.reduce((due, { from, to }) => {
-    const end = to < price ? to : price;
-    return end > from ? due - (end - from) : due;
-  }, price);
+  const more = { invoiceId, amount: amount - known };
+  return { ...line, parts, forgiven: moreOf(forgiven, more, paidOf(line)) };
 }
 
 /** What was billed of a line and has not gone back. */
 export function paidOf({ parts, forgiven = [] }: Pick<BilledUsage, 'parts' | 'forgiven'>): bigint {
   const billed = parts.reduce((sum, part) => (part.waived ? sum : sum + part.amount), 0n);
   return billed - lengthOf(forgiven);
-}
-
-function lengthOf(forgiven: readonly Forgiven[]): bigint {
-  return forgiven.reduce((sum, { from, to }) => sum + to - from, 0n);
-}
-
-/** The amount more: the highest stretches of what was paid. */
-function moreOf(
-  forgiven: readonly Forgiven[],
-  { invoiceId, amount }: Back,
-  paid: bigint,
-): readonly Forgiven[] {
-  const added: Forgiven[] = [];
-  let left = amount;
-  for (const { from, to } of paidStretches(forgiven, paid).toReversed()) {
-    if (left <= 0n) break;
-    const start = to - from > left ? to - left : from;
-    added.push({ invoiceId, from: start, to });
-    left -= to - start;
-  }
-  return [...forgiven, ...added].toSorted((a, b) => (a.from < b.from ? -1 : 1));
-}
-
-/** The amount that is left of one invoice: what was forgiven first is forgiven longest. */
-function lessOf(forgiven: readonly Forgiven[], { invoiceId, amount }: Back): readonly Forgiven[] {
-  const own = forgiven.filter((one) => one.invoiceId === invoiceId);
-  let over = lengthOf(own) - amount;
-  return forgiven.flatMap((one) => {
-    if (one.invoiceId !== invoiceId || over <= 0n) return [one];
-    const length = one.to - one.from;
-    const less = over < length ? over : length;
-    over -= less;
-    return less === length ? [] : [{ ...one, from: one.from + less }];
-  });
-}
-
-/** From the lowest on, between those that are forgiven, until so much is paid. */
-function paidStretches(
-  forgiven: readonly Forgiven[],
-  paid: bigint,
-): readonly Omit<Forgiven, 'invoiceId'>[] {
-  const stretches: { from: bigint; to: bigint }[] = [];
-  let [from, left] = [0n, paid];
-  for (const hole of forgiven) {
-    const length = hole.from - from < left ? hole.from - from : left;
-    if (length > 0n) stretches.push({ from, to: from + length });
-    left -= length;
-    from = hole.to;
-  }
-  if (left > 0n) stretches.push({ from, to: from + left });
-  return stretches;
 }

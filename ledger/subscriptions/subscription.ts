@@ -8,7 +8,7 @@ import type { AllowanceTerms } from '../metering/plan-allowance.ts';
 import type { BilledSpans } from '../metering/plan-spans.ts';
 import type { SignupContext } from '../metering/signup.ts';
 import type { Unbilled } from '../metering/span.ts';
-import type { Forgiven } from './given-back.ts';
+import type { Forgiven } from './forgiven.ts';
 import type { RatedTier } from './rating.ts';
 import {
   type Dunning,

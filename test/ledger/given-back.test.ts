@@ -3,7 +3,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { sharesOf } from '../../ledger/kernel/shares.ts';
-import { backOfUsage, dueOf, paidOf, wentBack } from '../../ledger/subscriptions/given-back.ts';
+import { dueOf } from '../../ledger/subscriptions/forgiven.ts';
+import { backOfUsage, paidOf, wentBack } from '../../ledger/subscriptions/given-back.ts';
 import type { BilledUsage } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
 
@@ -119,6 +120,43 @@ test(seeded('an invoice more changes nothing of what is paid in the end'), () =>
   });
   holds(property, 500);
 });
+
+test(seeded('a correction after a refund gives back only what is left of it'), () => {
+  const property = fc.property(STEPS, amount(40), fc.nat(7), (steps, last, nth) => {
+    const before = bill(play(steps), last);
+    const after = giveBack(before, { kind: 'back', nth, percent: 100n });
+    const left = paidOf(after);
+    expect(left >= 0n && left <= paidOf(before)).toBe(true);
+    for (let price = 0n; price <= last; price += 1n) {
+      const due = dueOf(price, before.forgiven);
+      expect(dueOf(price, after.forgiven)).toBe(due < left ? due : left);
+    }
+    // What is beyond all that was billed is due as if nothing had gone back.
+    const more = dueOf(last + 10n, before.forgiven) - dueOf(last, before.forgiven);
+    expect(dueOf(last + 10n, after.forgiven) - left).toBe(more);
+  });
+  holds(property, 500);
+});
+
+test(seeded('what comes again is paid again, and nothing of another invoice'), () => {
+  const property = fc.property(STEPS, fc.nat(7), amount(100), (steps, nth, percent) => {
+    const before = giveBack(play(steps), { kind: 'back', nth, percent: 100n });
+    const after = giveBack(before, { kind: 'back', nth, percent });
+    const billed = before.parts.filter((part) => part.amount > 0n);
+    const part = billed[nth % Math.max(1, billed.length)];
+    for (const { invoiceId } of billed) {
+      const [had, has] = [lengthOf(before, invoiceId), lengthOf(after, invoiceId)];
+      const most = part?.invoiceId === invoiceId ? (part.amount * percent) / 100n : had;
+      expect(has).toBe(had < most ? had : most);
+    }
+  });
+  holds(property, 500);
+});
+
+const lengthOf = ({ forgiven = [] }: BilledUsage, invoiceId: string): bigint =>
+  forgiven
+    .filter((one) => one.invoiceId === invoiceId)
+    .reduce((sum, { from, to }) => sum + to - from, 0n);
 
 test(seeded('what comes again is as if it had not gone back'), () => {
   const property = fc.property(amount(40), amount(40), amount(100), (first, price, percent) => {

@@ -11,7 +11,7 @@ import type {
   MeterPlace,
 } from './actor/balances.ts';
 import { checkHere } from './actor/metering.ts';
-import type { ReservedOutcome } from './actor/reservations.ts';
+import type { ReservedOutcome, Resolved } from './actor/reservations.ts';
 import type { CustomerTopUp, SetTopUp } from './actor/auto-topups.ts';
 import type { ShownSpendCap } from './actor/spend-cap.ts';
 import { recordOne, type UsageItem } from './actor/recording.ts';
@@ -27,7 +27,7 @@ import type { CallItem } from './cluster/shares.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Resolution } from './metering/reservation.ts';
 import type { Meter } from './metering/meter.ts';
-import type { ReservationRequest, ResolveOutcome } from './metering/reservation-decisions.ts';
+import type { ReservationRequest } from './metering/reservation-decisions.ts';
 import type { CallOutcome, EachOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Tenant } from './kernel/tenant.ts';
 import { slotOf } from './kernel/slot.ts';
@@ -277,4 +277,4 @@ export type LedgerDeps = MemberDeps & {
 export type { AlertLook, CustomerTopUp, Found };
 export type { MeterBalance };
 export type { ReservedOutcome, SetTopUp, ShownSpendCap };
-export type Resolved = Exclude<ResolveOutcome, { kind: 'unknown' }>;
+export type { Resolved };

@@ -13,6 +13,7 @@ import type { UsageAnswer } from '../metering/usage-answer.ts';
 import { assert, must } from '../kernel/assert.ts';
 import { ASKED_WORK_MAX } from '../limits.ts';
 import type { Actor } from './actor.ts';
+import { billEnded, type Ended, endedSellers, soldSoFar } from './committed.ts';
 import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { announceSpendCap } from './spend-cap.ts';
@@ -124,7 +125,7 @@ export function resolveReservation(
   customerId: string,
   meter: Meter,
   { id, act }: { readonly id: string; readonly act: Resolution },
-): Promise<Exclude<ResolveOutcome, { kind: 'unknown' }> | null> {
+): Promise<Resolved | null> {
   return session.mutex.alone([id], async () => {
     const first = await decide(session, { customerId, meter, id, act, stored: null });
     if (first.kind !== 'unknown') return first;
@@ -136,18 +137,52 @@ export function resolveReservation(
   });
 }
 
+type Known = Exclude<ResolveOutcome, { readonly kind: 'unknown' }>;
+
+/** `owing`: subscriptions that have an invoice by it, which is to be carried out; absent for none. */
+export type Resolved =
+  | Exclude<Known, { readonly kind: 'done' }>
+  | (Extract<Known, { readonly kind: 'done' }> & { readonly owing?: readonly string[] });
+
+type Resolving = {
+  readonly customerId: string;
+  readonly meter: Meter;
+  readonly id: string;
+  readonly act: Resolution;
+  readonly stored: Reservation | null;
+};
+
+type Unknown = Extract<ResolveOutcome, { readonly kind: 'unknown' }>;
+
+/**
+ * What an ended subscription has sold is billed with it. Nothing else may be decided about that one
+ * meanwhile: memory has let go of it, so what is stored is what the decision is on.
+ */
 async function decide(
   session: OwnershipSession,
-  of: {
-    readonly customerId: string;
-    readonly meter: Meter;
-    readonly id: string;
-    readonly act: Resolution;
-    readonly stored: Reservation | null;
-  },
-): Promise<ResolveOutcome> {
+  of: Resolving,
+  ended: Ended = new Map(),
+): Promise<Resolved | Unknown> {
+  const outcome = await decideOn(session, of, ended);
+  if (outcome.kind !== 'lacks') return outcome;
+  return session.mutex.alone(outcome.ids, async () => {
+    const found = new Map(ended);
+    for (const id of outcome.ids) {
+      found.set(id, await session.deps.storage.findSubscription(id));
+    }
+    return decide(session, of, found);
+  });
+}
+
+type Lacks = { readonly kind: 'lacks'; readonly ids: readonly string[] };
+
+async function decideOn(
+  session: OwnershipSession,
+  of: Resolving,
+  ended: Ended,
+): Promise<Resolved | Unknown | Lacks> {
   const { contexts } = session;
-  const decided = await session.executor.decideOn<Actor, ResolveOutcome>(
+  const decided = await session.executor.decideOn<Actor, Resolved | Unknown | Lacks>(
     'resolve',
     () => session.store.actorOf(of.customerId, of.meter.organisationId),
     [],
@@ -158,11 +193,16 @@ async function decide(
       const missing = contexts.asleepBefore(actor, context, before);
       if (missing !== null) return new Lacking([{ actor, missing }]);
       const { outcome, effects } = decideResolution(context, before, of);
+      const sellers = effects === null ? [] : endedSellers(actor, effects);
+      const unknown = sellers.filter((id) => !ended.has(id));
+      if (unknown.length > 0) return { kind: 'lacks', ids: unknown };
+      const sold = new Map(sellers.map((id) => [id, soldSoFar(actor, id)]));
       if (effects !== null) memory.apply(actor, effects);
-      if (outcome.kind === 'done') {
-        tell(session, memory, { actor, meter, context, before }, outcome.used);
-      }
-      return outcome;
+      if (outcome.kind !== 'done') return outcome;
+      const committed = { holdId: of.id, before: sold, ended };
+      const owing = billEnded({ session, actor, memory }, committed);
+      tell(session, memory, { actor, meter, context, before }, outcome.used);
+      return owing.length === 0 ? outcome : { ...outcome, owing };
     },
   );
   assert(decided !== DUPLICATE, 'without keys it is no duplicate');

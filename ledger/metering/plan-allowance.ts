@@ -231,6 +231,9 @@ export function withdrawPlan(
   { how, at }: { readonly how: 'expired' | 'voided'; readonly at: number },
 ): Done {
   const draft = advancedDraft(context, state);
+  // What was used since then has used them. Else the period ends with its span, whenever that is decided.
+  const hasUse = draft.state.current.updatedAt > at;
+  const endsAt = since(draft, hasUse ? context.now : at);
   if (runningSpan(draft.state)?.subscriptionId === subscriptionId) {
     closeSpan(draft, Math.min(at, context.now));
   }
@@ -238,7 +241,7 @@ export function withdrawPlan(
   for (;;) {
     const [grant] = grantsOf(draft.state, subscriptionId);
     if (grant === undefined) return done(draft, state);
-    endWhole(draft, grant, since(draft, context.now), how);
+    endWhole(draft, grant, endsAt, how);
   }
 }
 

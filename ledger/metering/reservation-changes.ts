@@ -2,10 +2,10 @@ import { countLate } from './span-changes.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { inRange, one as unit } from '../kernel/quantity.ts';
 import type { MeterDraft } from './meter-draft.ts';
-import { type Period, balance, snapshotOf, within } from './meter.ts';
+import { type Period, balance, snapshotOf } from './meter.ts';
 import { settleParts } from './reservation-parts.ts';
 import type { Reservation } from './reservation.ts';
-import { isSold } from './spans.ts';
+import { heldAt, isSold } from './spans.ts';
 import type { Transfer } from '../kernel/transfers.ts';
 import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 
@@ -63,7 +63,7 @@ export function useHeld(
   const resolved: Reservation = { ...one, status: 'committed', resolvedAt: now, parts: [] };
   draft.putReservation(resolved);
   const period = draft.period(accountId);
-  const eventAt = within(period, now) ? now : Math.max(period.start, createdAt);
+  const eventAt = heldAt(draft.state, period, { createdAt, now });
   const used = use(draft, period, {
     id: reservationTransferId(draft.context.ids, 'commit', id),
     hold: { id: holdId, amount },

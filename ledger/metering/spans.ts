@@ -1,5 +1,14 @@
 import { type Grant, leaderOf } from './grants.ts';
-import { isLevel, type Meter, type MeterState, type Period, spansIn, stretchOf } from './meter.ts';
+import {
+  isLevel,
+  type Meter,
+  type MeterState,
+  type Period,
+  spansIn,
+  stretchOf,
+  within,
+} from './meter.ts';
+import type { Reservation } from './reservation.ts';
 import { beyond, consumedAt, soldIn, soldOfLevel } from './sold.ts';
 import type { Mark, Span } from './span.ts';
 import type { UsagePrice } from './usage-price.ts';
@@ -27,6 +36,8 @@ export type BillableSpan = Pick<
   readonly quantity: bigint;
   /** Whether the price is still in force in its period: it runs, or the next span goes on with it. */
   readonly goesOn: boolean;
+  /** Whether units of its period are held: what is committed of them may be its own. */
+  readonly isHeld: boolean;
 };
 
 /** The allowance whose price counts: of those that charge, the one that leads. */
@@ -81,14 +92,35 @@ export function quantityOf(state: MeterState, span: Span): bigint {
 
 /** The spans of a meter, as they are billed. */
 export function billableSpans(meter: Meter, state: MeterState): readonly BillableSpan[] {
+  const held = new Set(state.reservations.map(({ accountId }) => accountId));
   return quantified(
     state.spans.map((span) => {
       const { id, subscriptionId, price, accountId, period, start, end, billedAs } = span;
       const of = { id, subscriptionId, price, accountId, period, meter, billedAs };
-      const goesOn = end === null;
-      return { ...of, start, end, ...stretchOf(state, span), quantity: 0n, goesOn };
+      const [goesOn, isHeld] = [end === null, held.has(accountId)];
+      return { ...of, start, end, ...stretchOf(state, span), quantity: 0n, goesOn, isHeld };
     }),
   );
+}
+
+/**
+ * When what is committed of a hold was used: now; or when it was made, where its period is over, or the
+ * subscription that sold it has ended, also in the very millisecond in which it was made.
+ */
+export function heldAt(
+  state: MeterState,
+  period: Period,
+  { createdAt, now }: Pick<Reservation, 'createdAt'> & { readonly now: number },
+): number {
+  const span = spansIn(state, period).findLast(({ start }) => start <= createdAt);
+  const end = span?.end ?? Infinity;
+  const isOver = createdAt <= end && !givesAnything(state, span?.subscriptionId);
+  if (isOver && end < Infinity) return Math.max(period.start, Math.min(createdAt, end - 1));
+  return within(period, now) ? now : Math.max(period.start, createdAt);
+}
+
+function givesAnything({ grants }: MeterState, subscriptionId: string | undefined): boolean {
+  return grants.some((grant) => grant.subscriptionId === subscriptionId);
 }
 
 /** The spans, ascending, with what each has sold. */

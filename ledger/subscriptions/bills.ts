@@ -8,10 +8,11 @@ import {
   type OpenInvoice,
   type PaymentOrder,
   type Plan,
+  type UsageLineDraft,
   discountOf,
   isTrial,
 } from './subscription.ts';
-import { owesUsage, usageLines } from './usage-billing.ts';
+import { keepHeld, owesUsage, usageLines } from './usage-billing.ts';
 
 /**
  * Makes the invoices of a subscription: lines, credit, the order to charge.
@@ -134,10 +135,22 @@ export function billLeftUsage(
   draft: SubscriptionDraft,
   { cause, at }: { readonly cause: string; readonly at: number },
 ): void {
-  if (!owesUsage(draft, at)) return draft.forgetSpans();
-  const { ids } = draft.context;
-  const invoiceId = invoiceIdOf(ids, { subscriptionId: draft.state.id, cause });
-  const lines = usageLines(draft, { invoiceId, until: at });
+  if (!owesUsage(draft, at)) {
+    keepHeld(draft, at);
+    return draft.forgetSpans();
+  }
+  billUsage(draft, { cause, at }, (invoiceId) => usageLines(draft, { invoiceId, until: at }));
+}
+
+/** One more last invoice; none without a line. */
+export function billUsage(
+  draft: SubscriptionDraft,
+  { cause, at }: { readonly cause: string; readonly at: number },
+  linesOf: (invoiceId: string) => readonly UsageLineDraft[],
+): void {
+  const subscriptionId = draft.state.id;
+  const lines = linesOf(invoiceIdOf(draft.context.ids, { subscriptionId, cause }));
+  if (lines.length === 0) return;
   const periodStart = Math.min(...lines.map((line) => line.periodStart));
   const periodEnd = Math.max(...lines.map((line) => line.periodEnd));
   const reason = 'usage';

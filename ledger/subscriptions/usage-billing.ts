@@ -61,8 +61,11 @@ type DueLine = {
  * What was billed before, with what has closed since in the same periods; and what else has closed, a
  * line for each price.
  */
-function dueLines(draft: SubscriptionDraft, until: number): readonly DueLine[] {
-  const { spans, state } = draft;
+function dueLines(
+  { state, spans: now }: SubscriptionDraft,
+  until: number,
+  spans: readonly BillableSpan[] = now,
+): readonly DueLine[] {
   const pauses = pausesOf(state);
   const inForce = new Set(spans.filter(({ goesOn }) => goesOn).map(soldIn));
   const lines = new Map(state.usage.map((known) => [known.id, known]));
@@ -90,6 +93,63 @@ function dueLines(draft: SubscriptionDraft, until: number): readonly DueLine[] {
 /** The same for all spans of a price in one period. */
 function soldIn({ accountId, price }: BillableSpan): string {
   return `${accountId} ${price.id}`;
+}
+
+/**
+ * What is held at an end may be committed after it: what sold it is known on, where nothing is billed of it
+ * yet.
+ */
+export function keepHeld(draft: SubscriptionDraft, until: number): void {
+  for (const { known, spans, fresh } of dueLines(draft, until)) {
+    const held = fresh.filter(({ isHeld }) => isHeld);
+    const [first] = held;
+    if (first === undefined) continue;
+    const { ids } = draft.context;
+    const line: BilledUsage = known ?? {
+      id: ids.derive('usage', draft.state.id, 'held', first.price.id),
+      priceId: first.price.id,
+      featureKey: first.meter.slug,
+      ...timeOf(held),
+      parts: [],
+    };
+    const time = timeOf([...spans.filter(({ billedAs }) => billedAs !== null), ...held]);
+    const others = draft.state.usage.filter(({ id }) => id !== line.id);
+    draft.change({ usage: [...others, { ...line, ...time }] });
+    draft.billSpans(line.id, held);
+  }
+}
+
+/**
+ * What was held before the end and is committed after it: what all costs now, less what it cost `before`.
+ * So what else was recorded after the last invoice is not billed. None where it costs nothing.
+ */
+export function committedLines(
+  draft: SubscriptionDraft,
+  { invoiceId, before }: { readonly invoiceId: string; readonly before: readonly BillableSpan[] },
+): readonly UsageLineDraft[] {
+  const costs = new Map(
+    dueLines(draft, -Infinity, before).map(({ known, cost }) => [known?.id, cost]),
+  );
+  const more = dueLines(draft, -Infinity).flatMap(({ known, spans, cost }) => {
+    const was = costs.get(known?.id);
+    if (known === null || was === undefined) return [];
+    const quantity = cost.quantity - was.quantity;
+    const part = { invoiceId, quantity, amount: cost.amount - was.amount };
+    const isSame = quantity === 0n && part.amount === 0n;
+    return isSame ? [] : [{ known, part, cost, time: timeOf(spans) }];
+  });
+  if (more.every(({ part }) => part.amount === 0n)) return [];
+  const parts = new Map(more.map(({ known, part }) => [known.id, part]));
+  draft.change({
+    usage: draft.state.usage.map((known) => {
+      const part = parts.get(known.id);
+      return part === undefined ? known : { ...known, parts: [...known.parts, part] };
+    }),
+  });
+  return more.map(({ known, part, cost, time }) => {
+    const type = known.parts.length === 0 ? 'usage' : 'usage_adjustment';
+    return lineOf({ ...known, ...time }, { type, part, cost });
+  });
 }
 
 /** More of what was billed before, or less; and usage whose invoice is void. */

@@ -233,7 +233,8 @@ export type Operations = {
    *
    * Below what is held, the rest is free again; above it, the excess is usage of now, as by
    * `/track`: usage is a fact. After it has expired the whole is usage of now, and `late` is
-   * true. The same value again answers the first answer; another one, or a released
+   * true. Where the subscription that sold what was held has ended, one more last invoice
+   * bills it. The same value again answers the first answer; another one, or a released
    * reservation, is `invalid_state`.
    */
   commitReservation: { args: [id: string, params: ReservationCommit]; answer: Reservation };

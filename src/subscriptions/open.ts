@@ -63,6 +63,7 @@ export function openSubscriptions(deps: OpenDeps): Subscriptions {
     },
     due,
     carryOut: (scope) => billing.carryOutAll(scope),
+    carryOutOf: (id) => billing.carryOut(id),
     close: () => billing.close(),
   };
 }

@@ -180,6 +180,8 @@ export type Subscriptions = {
   usageGivenBack(paymentId: string): Promise<void>;
   /** Executes follow-ups that are due. Returns whether there were any. */
   carryOut(scope: Tenant): Promise<boolean>;
+  /** Of one subscription, which something else than a call about it has billed. */
+  carryOutOf(subscriptionId: string): Promise<void>;
   /** Runs the alarm of a subscription. */
   due(
     scope: Tenant,

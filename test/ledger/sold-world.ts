@@ -173,8 +173,7 @@ export class SoldWorld {
 
   /** All at once, where there are several. */
   async use(events: readonly Event[]): Promise<void> {
-    const found = await this.#ledger.find(TENANT, { id: this.#customerId });
-    if (found === null) throw new Error('a customer of the database is found');
+    const found = await this.#found();
     const { meter } = this;
     const items = events.map((event) => ({
       customer: found,
@@ -196,6 +195,34 @@ export class SoldWorld {
     }));
     const outcome = await this.#ledger.recordAll(items);
     if (outcome.kind !== 'recorded') throw new Error(`usage was answered ${outcome.kind}`);
+  }
+
+  /** Units that are held for a while; returns the reservation. */
+  async hold(amount: bigint, expiresInMs: number): Promise<string> {
+    const request = { id: ids.next(), amount, fingerprint: null, expiresInMs };
+    const outcome = await this.#ledger.reserve(await this.#found(), this.meter, request);
+    if (outcome.kind !== 'reserved') throw new Error(`a hold was answered ${outcome.kind}`);
+    return outcome.reservation.id;
+  }
+
+  /** What the work came to; 0 is as a release. Carries out what it orders, unless `isKilled`. */
+  async commit(id: string, value: bigint, { isKilled = false } = {}) {
+    const act = { kind: 'commit', value } as const;
+    const outcome = await this.#ledger.resolve(await this.#found(), this.meter, { id, act });
+    if (isKilled) this.forget();
+    else await this.#carryOut();
+    return outcome;
+  }
+
+  /** What was ordered before a crash is carried out by a sweep. */
+  sweep(): Promise<void> {
+    return this.#carryOut();
+  }
+
+  async #found() {
+    const found = await this.#ledger.find(TENANT, { id: this.#customerId });
+    if (found === null) throw new Error('a customer of the database is found');
+    return found;
   }
 
   /** As a test clock does it: each alarm until then rings. */

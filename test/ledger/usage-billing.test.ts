@@ -48,6 +48,7 @@ function span(
     limit: 0n,
     quantity,
     goesOn: end === undefined || end === null,
+    isHeld: false,
     billedAs: null,
     meter: {
       id: 'meter',

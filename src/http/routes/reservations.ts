@@ -6,6 +6,7 @@ import { RESERVATION_MS_MAX } from '../../../ledger/limits.ts';
 import { balance } from '../../../ledger/metering/meter.ts';
 import type { Resolution } from '../../../ledger/metering/reservation.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
+import type { Subscriptions } from '../../subscriptions/subscriptions.ts';
 import { findReservation, type ReservationRecord } from '../../records/reservations.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
@@ -30,7 +31,10 @@ import {
 import { type Attempt, earlierAnswer, refusedOnce } from '../idempotency/idempotency.ts';
 import { amountOf, reservationId, reserve, unitsOf } from './reserving.ts';
 
-export type ReservationDeps = MeteringDeps & { readonly sql: Sql };
+export type ReservationDeps = MeteringDeps & {
+  readonly sql: Sql;
+  readonly subscriptions: Pick<Subscriptions, 'carryOutOf'>;
+};
 
 const tag = 'Metering';
 const params = { id: 'The id of the reservation.' };
@@ -74,7 +78,7 @@ const COMMIT = {
   summary: 'Record what the work came to',
   description:
     'Below what is held, the rest is free again; above it, the excess is usage of now, as by `/track`: usage is a fact. After it has expired the whole is usage of now, and ' +
-    '`late` is true. The same value again answers the first answer; another one, or a released reservation, is `invalid_state`.',
+    '`late` is true. Where the subscription that sold what was held has ended, one more last invoice bills it. The same value again answers the first answer; another one, or a released reservation, is `invalid_state`.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],
@@ -228,7 +232,7 @@ function extendRoute(deps: ReservationDeps): Route {
 }
 
 async function resolve(
-  { sql, ledger }: ReservationDeps,
+  { sql, ledger, subscriptions }: ReservationDeps,
   { principal, params: { id } }: ById,
   actOf: (record: ReservationRecord) => Resolution | Issue,
 ): Promise<Response> {
@@ -242,7 +246,8 @@ async function resolve(
   const outcome = await ledger.resolve(customer, meter, { id: record.id, act });
   if (outcome === null) return notFound();
   if (outcome.kind !== 'done') return refusedAct(outcome);
-  const { reservation, balance: rest } = outcome;
+  const { reservation, balance: rest, owing = [] } = outcome;
+  for (const one of owing) await subscriptions.carryOutOf(one);
   const of = { customer: customer.customer, meter, balance: rest };
   return Response.json(fromReservation(reservation, of));
 }

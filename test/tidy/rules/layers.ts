@@ -32,7 +32,7 @@ const LEDGER_FACE = [
 const DECISIONS = [
   'ledger/metering/**',
   'ledger/payments/**',
-  'ledger/subscriptions/{collecting,commands,given-back,preview,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
+  'ledger/subscriptions/{collecting,commands,committed,given-back,preview,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
   'ledger/topups/**',
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */

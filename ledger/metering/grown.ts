@@ -1,20 +1,29 @@
 import type { Grant } from './grants.ts';
+import { billedOf } from './meter.ts';
 import type { MeterDraft } from './meter-draft.ts';
+import { unpaid } from './reservation.ts';
 
 // What a plan gives may grow: by another plan, or anew. Then it covers what was used before beyond all
 // that there was. That is so for as long as it is as large (balance.md 2): so a larger plan and back
 // covers nothing. An unlimited one covers it for good.
 
-/** What plans give has grown, and covers debt. Nothing else may have been used since a checkpoint. */
-export function coverDebt(draft: MeterDraft): void {
-  const { current, allocated, grants } = draft.state;
+/**
+ * What plans give has grown, and covers debt. Nothing else may have been used since a checkpoint. `own`: so
+ * much was used, last, while the plan counts already: that is no debt, and stays covered.
+ */
+export function coverDebt(draft: MeterDraft, own = 0n): void {
+  const { current, allocated, grants, reservations } = draft.state;
   if (current.consumed + current.reserved === allocated) return;
   const before = new Map(grants.map(({ id, used }) => [id, used]));
+  const due = current.consumed - billedOf(draft.state) - allocated + unpaid(reservations, current);
+  let debt = due > own ? due - own : 0n;
   draft.checkpoint();
   for (const grant of draft.state.grants) {
     const covered = grant.used - (before.get(grant.id) ?? 0n);
-    const isGrown = grant.subscriptionId !== null && grant.amount !== null && covered > 0n;
-    if (isGrown) draft.putGrant({ ...grant, spent: grant.spent - covered });
+    const grown = covered < debt ? covered : debt;
+    if (covered > 0n) debt -= grown;
+    const isGrown = grant.subscriptionId !== null && grant.amount !== null && grown > 0n;
+    if (isGrown) draft.putGrant({ ...grant, spent: grant.spent - grown });
   }
 }
 

@@ -12,13 +12,20 @@ import { assert } from '../kernel/assert.ts';
 import type { Cycle, Interval } from '../kernel/calendar.ts';
 import type { MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
-import { type Grant, type Rollover, type Suspension, isLapsed, isUnlimited } from './grants.ts';
-import { type MeterState, snapshotOf } from './meter.ts';
+import {
+  type Grant,
+  type Rollover,
+  type Suspension,
+  isLapsed,
+  isUnlimited,
+  leaderOf,
+} from './grants.ts';
+import { type MeterState, calendarPeriod, snapshotOf } from './meter.ts';
 import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
 import { coverDebt } from './grown.ts';
 import { movedTo } from './reservation-parts.ts';
 import { capRollover } from './rollover.ts';
-import { runningSpan } from './spans.ts';
+import { runningSpan, soldSince } from './spans.ts';
 import type { UsagePrice } from './usage-price.ts';
 
 /**
@@ -125,13 +132,15 @@ export function startPlan(
 export function replacePlan(
   context: MeterContext,
   state: MeterState,
-  { subscriptionId, since: from }: Replacing,
+  { subscriptionId, since: from, isRenewal = false }: Replacing,
   grants: readonly Grant[],
 ): Done<GrantRefusal> {
   const draft = advancedDraft(context, state);
   const now = since(draft, context.now);
   const before = draft.state;
   const { limit } = snapshotOf(before);
+  const { accountId } = before.current;
+  const sold = soldSince(before, { subscriptionId, since: from });
   const isNew = (id: string): boolean => grants.some((grant) => grant.id === id);
   for (const grant of grants) {
     assert(grant.subscriptionId === subscriptionId, 'a plan replaces its own allowances');
@@ -139,17 +148,36 @@ export function replacePlan(
     const refused = refuseGrant(draft, grant);
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
     const old = allowancesOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
-    if (old !== undefined) replaceGrant(draft, old, grant);
-    else startGrant(draft, grant, now, 'plan_change');
+    if (old !== undefined) {
+      // What was sold of a period that ends with it closes as it was, and is nothing of the new one.
+      if (endsPeriod(draft, { old, grant, now })) closeSpan(draft, now, limit);
+      replaceGrant(draft, old, grant);
+    } else startGrant(draft, grant, now, 'plan_change');
   }
   for (const { id } of allowancesOf(draft.state, subscriptionId)) {
     if (!isNew(id)) lapse(draft, live(draft, id));
   }
   capRollover(draft, subscriptionId, rolloverMax(allowancesOf(draft.state, subscriptionId)));
-  if (draft.state !== before) coverDebt(draft);
+  // Of the period that goes on: one that began with the change has none of it.
+  const own = draft.state.current.accountId === accountId ? sold : 0n;
+  if (draft.state !== before) coverDebt(draft, own);
   followBiller(draft, now, limit, from);
-  repriceSince(draft, subscriptionId, from);
+  repriceSince(draft, subscriptionId, { since: from, isRenewal });
   return done(draft, state);
+}
+
+/** Whether the period of the meter ends where another allowance, of another interval, comes to lead. */
+function endsPeriod(
+  { state, pool }: MeterDraft,
+  { old, grant, now }: { readonly old: Grant; readonly grant: Grant; readonly now: number },
+): boolean {
+  if (pool !== null) return false;
+  const { recurs } = grant;
+  const renewsAt = recurs === null ? null : calendarPeriod(recurs.cycle, now).end;
+  const { createdAt, suspended } = old;
+  const next = { ...grant, started: true, createdAt, suspended, renewsAt };
+  const leader = leaderOf(state.grants.map((other) => (other.id === old.id ? next : other)));
+  return (leader?.renewsAt ?? null) !== state.current.end;
 }
 
 /**
@@ -187,7 +215,11 @@ function rolloverMax(allowances: readonly Grant[]): bigint {
 }
 
 /** `since`: when the change counts from. Its answer may come later, when it is paid. */
-type Replacing = { readonly subscriptionId: string; readonly since: number };
+type Replacing = {
+  readonly subscriptionId: string;
+  readonly since: number;
+  readonly isRenewal?: boolean;
+};
 
 /** Takes over what the product gives now. Without a difference nothing changes. */
 export function refreshPlan(
@@ -201,7 +233,8 @@ export function refreshPlan(
   const isSame =
     given.length === grants.length &&
     grants.every((grant) => given.some((other) => hasTermsOf(other, grant)));
-  return isSame ? done(draft, state) : replacePlan(context, state, what, grants);
+  if (isSame) return done(draft, state);
+  return replacePlan(context, state, { ...what, isRenewal: true }, grants);
 }
 
 function hasTermsOf(one: Grant, other: Grant): boolean {

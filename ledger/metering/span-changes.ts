@@ -78,8 +78,17 @@ export function followBiller(
   openSpan(draft, at);
 }
 
-/** A change of plan counts from `since`: spans that closed since then have its price, or none. */
-export function repriceSince(draft: MeterDraft, subscriptionId: string, since: number): void {
+/**
+ * A change of plan counts from `since`: what closed since then in the period that runs has its price, or
+ * none. What closed with its period keeps the limit and the price with which it closed: that plan was in
+ * force until the change was paid. A renewal does not wait, and is only decided late: all has its price.
+ */
+export function repriceSince(
+  draft: MeterDraft,
+  subscriptionId: string,
+  { since, isRenewal }: { readonly since: number; readonly isRenewal: boolean },
+): void {
+  const { accountId } = draft.state.current;
   const biller = billerOf(draft.state.grants);
   const price = biller?.subscriptionId === subscriptionId ? biller.price : null;
   const dropped: Span[] = [];
@@ -89,7 +98,9 @@ export function repriceSince(draft: MeterDraft, subscriptionId: string, since: n
     if (!isIts || span.end === null || span.start < since || span.price.id === price?.id) continue;
     // Without usage, what ends with the change is only the time in which it was paid.
     const isNothing = span.end === draft.context.now && quantityOf(draft.state, span) === 0n;
-    if (price === null || isNothing) dropped.push(span);
+    if (isNothing) dropped.push(span);
+    else if (span.accountId !== accountId && !isRenewal) continue;
+    else if (price === null) dropped.push(span);
     else changed.push({ ...span, price });
   }
   draft.dropSpans(dropped);

@@ -90,6 +90,22 @@ export function quantityOf(state: MeterState, span: Span): bigint {
   return soldIn(its.map((one) => stretchOf(state, one)))[its.indexOf(span)] ?? 0n;
 }
 
+/**
+ * What a subscription has sold in the period that runs, since then and not billed, with what is held. 0
+ * where it began to sell before.
+ */
+export function soldSince(
+  state: MeterState,
+  { subscriptionId, since }: { readonly subscriptionId: string; readonly since: number },
+): bigint {
+  const span = runningSpan(state);
+  if (state.isLevel || span === null || span.start < since) return 0n;
+  if (span.subscriptionId !== subscriptionId) return 0n;
+  const { current } = state;
+  const aggregate = current.aggregate + current.reserved;
+  return quantityOf({ ...state, current: { ...current, aggregate } }, span);
+}
+
 /** The spans of a meter, as they are billed. */
 export function billableSpans(meter: Meter, state: MeterState): readonly BillableSpan[] {
   const held = new Set(state.reservations.map(({ accountId }) => accountId));

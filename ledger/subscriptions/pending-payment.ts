@@ -233,7 +233,7 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   draft.change({ plan, waiting: null, ...moved, periodPrice });
   const { since } = what;
   draft.order({ kind: 'replace', allowances, cycle: next, since, charges: !inTrial });
-  draft.repriceSpans(since, allowances);
+  draft.repriceSpans(since, allowances, { isRunning: true });
   endWithPeriod(draft);
   draft.announceUpdate(before, at);
 }

@@ -229,10 +229,18 @@ export class SubscriptionDraft {
     this.#spans = quantified(spans);
   }
 
-  /** What begins at `since` or later has the prices of these allowances. */
-  repriceSpans(since: number, allowances: readonly PlanAllowance[]): void {
+  /**
+   * What begins at `since` or later has the prices of these allowances. `isRunning`: only what runs, as
+   * where a change was waited for (`repriceSince`).
+   */
+  repriceSpans(
+    since: number,
+    allowances: readonly PlanAllowance[],
+    { isRunning = false }: { readonly isRunning?: boolean } = {},
+  ): void {
     this.#spans = this.#spans.flatMap((span) => {
-      if (span.start < since || span.billedAs !== null) return [span];
+      const isBefore = span.start < since || span.billedAs !== null;
+      if (isBefore || (isRunning && span.end !== null)) return [span];
       const price = allowances.find(({ meter }) => meter.id === span.meter.id)?.price ?? null;
       return price === null ? [] : [{ ...span, price }];
     });

@@ -3,7 +3,7 @@
 import { Ledger } from '../../ledger/ledger.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { NO_ALERTS } from '../../ledger/metering/alert.ts';
-import type { Aggregation, Meter } from '../../ledger/metering/meter.ts';
+import { type Aggregation, balance, type Meter } from '../../ledger/metering/meter.ts';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
 import type { Storage } from '../../ledger/storage.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
@@ -59,6 +59,8 @@ export class SoldWorld {
   readonly done: Done[] = [];
   /** Whether the customer's card is declined. */
   isDeclined = false;
+  /** Whether charges have no answer for now, as those of a bank. */
+  isSlow = false;
   readonly db: Database;
   readonly meter: Meter;
   readonly #customerId = ids.next();
@@ -214,9 +216,16 @@ export class SoldWorld {
     return outcome;
   }
 
-  /** What was ordered before a crash is carried out by a sweep. */
+  /** What was ordered before is carried out: as after a crash, or when the bank has answered. */
   sweep(): Promise<void> {
     return this.#carryOut();
+  }
+
+  /** The balance of the meter. */
+  async left(): Promise<bigint | null> {
+    const [one] = await this.#ledger.allBalances(await this.#found());
+    if (one === undefined) throw new Error('it has a balance');
+    return balance(one.snapshot);
   }
 
   async #found() {
@@ -246,7 +255,8 @@ export class SoldWorld {
     return carryOut({
       ledger: this.#ledger,
       ask: async (statement) => statement(this.db),
-      settlementOf: ({ order: { id: paymentId } }): Settlement => {
+      settlementOf: ({ order: { id: paymentId } }): Settlement | null => {
+        if (this.isSlow) return null;
         const of = { paymentId, at: this.now };
         if (!this.isDeclined) return { kind: 'paid', ...of, transactionId: null };
         const why = { code: 'insufficient_funds', message: '', hard: false, policy: POLICY };

@@ -8,7 +8,8 @@ export type Teller = {
   readonly ledger: Ledger;
   /** Runs a statement on the database. */
   readonly ask: <T>(statement: (db: Database) => T) => Promise<T>;
-  readonly settlementOf: (charge: ChargeRow) => Settlement;
+  /** null: it has no answer yet. */
+  readonly settlementOf: (charge: ChargeRow) => Settlement | null;
 };
 
 /** Of one subscription, or of all. To repeat it changes nothing. */
@@ -24,8 +25,12 @@ export async function carryOut(teller: Teller, subscriptionId?: string): Promise
       });
       return db.charges.values().filter(isWanted);
     });
-    if (charges.length === 0) return;
-    for (const charge of charges) await settle(teller, charge);
+    const answers = charges.flatMap((charge) => {
+      const settlement = teller.settlementOf(charge);
+      return settlement === null ? [] : [{ charge, settlement }];
+    });
+    if (answers.length === 0) return;
+    for (const answer of answers) await settle(teller, answer);
   }
 }
 
@@ -48,9 +53,11 @@ function execute(db: Database, customerId: string, followup: Followup): void {
   if (order !== null) db.charges.set(order.id, { customerId, subscriptionId, order });
 }
 
-async function settle(teller: Teller, charge: ChargeRow): Promise<void> {
+type Answer = { readonly charge: ChargeRow; readonly settlement: Settlement };
+
+async function settle(teller: Teller, { charge, settlement }: Answer): Promise<void> {
   const { customerId, subscriptionId, order } = charge;
-  const command = { kind: 'settle', settlement: teller.settlementOf(charge) } as const;
+  const command = { kind: 'settle', settlement } as const;
   await teller.ledger.subscriptions.command(customerId, subscriptionId, command);
   await teller.ask((db) => db.transaction(() => db.charges.delete(order.id)));
 }

@@ -1,4 +1,7 @@
 const POLL_MS = 5;
+/** What takes long is asked less often: each question takes the processor from what it waits for. */
+const POLL_PART = 1 / 40;
+const POLL_MS_MAX = 50;
 /** Shorter than a test may take, and long enough on a machine that is busy. */
 const WITHIN_MS = 45_000;
 
@@ -8,10 +11,11 @@ export async function until(
   holds: () => boolean | Promise<boolean>,
   withinMs = WITHIN_MS,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs;
+  const began = performance.now();
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await Bun.sleep(POLL_MS);
+    const waited = performance.now() - began;
+    if (waited > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await Bun.sleep(Math.min(POLL_MS_MAX, Math.max(POLL_MS, waited * POLL_PART)));
   }
 }
 

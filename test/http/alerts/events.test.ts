@@ -156,7 +156,8 @@ test('an alert made for one customer who is already past it fires at once, and o
   ]);
 });
 
-test.each([
+// Together: an alert for all is looked at two or three seconds after it was made.
+test.concurrent.each([
   ['usage', 80],
   ['usage_percentage', 80],
   ['remaining', 20],

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const mailer =
     config.mail === undefined
       ? null
-      : openMailer({
+      : await openMailer({
           ...addresses,
           secretsKey,
           clock,

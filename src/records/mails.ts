@@ -10,6 +10,7 @@ import { unreachable } from '../../ledger/kernel/assert.ts';
 import { fromJson, type JsonOf } from '../../ledger/store/json.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
+import { tell } from '../platform/postgres/tell.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 const MAIL_WINDOW_MS = 24 * 3_600_000;
@@ -48,6 +49,7 @@ export async function oweInvoiceMails(
     -- A payment that came for a void invoice has no receipt.
     where i.buyer ->> 'email' is not null and i.status = 'paid'
     order by m.id on conflict (id) do nothing`;
+  tell(sql, 'tollhouse_mails');
 }
 
 /** What a mail says of a subscription whose invoice is not paid. */
@@ -82,6 +84,7 @@ export async function oweDunningMail(sql: Transaction, mail: DunningMail): Promi
     }
     where s.id = ${subscriptionId} and c.email is not null
     on conflict (id) do nothing`;
+  tell(sql, 'tollhouse_mails');
 }
 
 const chargedInVain = (sql: Executor, invoiceId: string | null) =>

@@ -120,7 +120,8 @@ export async function openOwnDelivery(
   if (!options.deliver) return null;
   const { allowLoopbackUrls: allowLoopback, mail, appUrl, bounds } = options.settings;
   const delivery = await openDelivery({ ...options, clock, allowLoopback, onAttempt });
-  const mailer = mail && openMailer({ ...options, clock, bounds, mail, appUrl, onAttempt: onMail });
+  const mailer =
+    mail && (await openMailer({ ...options, clock, bounds, mail, appUrl, onAttempt: onMail }));
   return {
     async close() {
       await Promise.all([delivery.close(), mailer?.close()]);

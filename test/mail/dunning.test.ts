@@ -4,6 +4,7 @@ import { Club, DAY_MS, type Json } from '../http/subscriptions/subscribing.ts';
 import { portalBy, portalOf } from '../http/portal/customer.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import { NUMBERS } from '../support/means.ts';
+import { tell } from '../../src/platform/postgres/tell.ts';
 import { UNHURRIED } from '../support/settling.ts';
 import { until } from '../support/until.ts';
 import { mailSettings, openPostOffice, type PostOffice } from './post-office.ts';
@@ -26,6 +27,13 @@ afterAll(async () => {
 
 const day = (at: number): string =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'Pacific/Auckland' }).format(at);
+
+/** The pause after a failed try is over. */
+async function dueNow(to: string): Promise<void> {
+  const { sql } = club.shop.server;
+  await sql`update mails set next_at = now() where recipient = ${to} and claim is null`;
+  tell(sql, 'tollhouse_mails');
+}
 
 /** Kinds and texts of the mails to a customer, once nothing is in flight. */
 async function told({ customer_email: to }: Json): Promise<readonly string[][]> {
@@ -121,8 +129,7 @@ test('a dunning mail is not sent where the invoice was paid before it left', asy
     async () => (await club.shop.read(`/invoices/${owed.id}`)).status === 'paid',
   );
   office.rcpt = () => 250;
-  await club.shop.server
-    .sql`update mails set next_at = now() where status = 'pending' and claim is null`;
+  await dueNow(to);
   expect((await told(subscription)).map(([subject]) => subject)).toEqual(
     Array(2).fill('[Test] Receipt INV from One'),
   );
@@ -150,7 +157,7 @@ test('the mail of a failed renewal has a link that replaces the card, and one to
     return rows.length > 0;
   });
   office.data = () => 250;
-  await server.sql`update mails set next_at = now() where recipient = ${to} and claim is null`;
+  await dueNow(to);
   const [, mail] = await office.to(to, 2);
   const link = /^Pay with something else: (\S+)$/m.exec(mail?.text ?? '')?.[1] ?? '';
   expect(mail?.html).toContain(`<a href="${link}">Pay with something else</a>`);
@@ -234,7 +241,7 @@ test('no link goes to an address that the customer no longer has', async () => {
   expect((await server.call('PATCH', `/customers/${customer}`, { body })).status).toBe(200);
   office.rcpt = () => 250;
   await until('it is sent', async () => {
-    await server.sql`update mails set next_at = now() where recipient = ${to} and claim is null`;
+    await dueNow(to);
     return office.taken.filter(({ recipient }) => recipient === to).length > 1;
   });
   const [, mail] = await office.to(to, 2);

@@ -38,8 +38,8 @@ async function open(port?: number): Promise<PostOffice> {
   return office;
 }
 
-function mailTo(office: Pick<PostOffice, 'url'>, timeoutMs?: number): OpenMailer {
-  mailer = openMailer({
+async function mailTo(office: Pick<PostOffice, 'url'>, timeoutMs?: number): Promise<OpenMailer> {
+  mailer = await openMailer({
     databaseUrl: shop.server.databaseUrl,
     secretsKey: TEST_SECRETS_KEY,
     clock,
@@ -76,7 +76,7 @@ async function states(): Promise<string[]> {
 test('a mail server that is away is tried again, and one log line says so', async () => {
   const port = await freePort();
   const buyers = [await buy(), await buy(), await buy()];
-  mailTo({ url: `smtp://127.0.0.1:${port}` });
+  await mailTo({ url: `smtp://127.0.0.1:${port}` });
   await until('each was tried', async () =>
     (await states()).every((state) => state === 'pending 1'),
   );
@@ -98,7 +98,7 @@ test('a mail refused for good is not tried again, and its address is not logged'
   const [unknown, tooLarge, later] = [await buy(), await buy(), await buy()];
   office.rcpt = (to) => (to === unknown ? 550 : to === later ? 450 : 250);
   office.data = (to) => (to === tooLarge ? 554 : 250);
-  mailTo(office);
+  await mailTo(office);
   await until(
     'each was tried',
     async () =>
@@ -121,7 +121,7 @@ test('a mail refused for good is not tried again, and its address is not logged'
 test('a mail whose login is refused is tried again, for the operator to correct', async () => {
   const to = await buy();
   const office = await open();
-  mailer = openMailer({
+  mailer = await openMailer({
     databaseUrl: shop.server.databaseUrl,
     secretsKey: TEST_SECRETS_KEY,
     clock,
@@ -150,7 +150,7 @@ test.each(['rcpt', 'data'] as const)(
     for (let n = 0; n < 20; n += 1) await shop.buy({ checkout: { customer_email: theirs } });
     const mine = `mine-${stage}@example.com`;
     await owe(shop.server.other.id, mine);
-    mailTo(office, 2000);
+    await mailTo(office, 2000);
     await office.to(mine);
     // Not more than its share, at once.
     expect(office.named.filter((to) => to === theirs).length).toBeLessThanOrEqual(4);
@@ -167,7 +167,7 @@ test('a mail that could not be sent for a day is given up, and no later worker s
   await shop.server.sql`update mails set written_at = now() - interval '25 hours'`;
   const fresh = await buy();
   const office = await open();
-  mailTo(office);
+  await mailTo(office);
   await office.to(fresh);
   await until(
     'one is given up',
@@ -185,13 +185,13 @@ test('a mail worker that stops releases what the server still has in hand', asyn
   const to = await buy();
   const office = await open();
   office.data = () => 'hang';
-  const first = mailTo(office);
+  const first = await mailTo(office);
   await until('it has it', () => office.pending.includes(to));
   await first.close();
   mailer = null;
   expect(await states()).toEqual(['pending 1']);
   office.data = () => 250;
-  mailTo(office);
+  await mailTo(office);
   await office.to(to);
 });
 

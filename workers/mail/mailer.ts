@@ -1,5 +1,6 @@
 // The mailer: claims mails, writes the letters, sends them, and records the outcomes.
 //
+// How it works: whoever owes mails tells, and the mailer also looks every second.
 // Holds: PostgreSQL is the truth; Redis has no part in it. A mail is sent at least once. It is sent
 // twice only where a process died, or lost the database for minutes, between the server's answer
 // and its row: then with the same Message-ID. Only a few mails of one organisation are in flight,
@@ -11,6 +12,7 @@ import { asksForPayment, isOutOfDate, letterOf, sellerOf } from '../../src/mail/
 import { oneLine } from '../../src/mail/render.ts';
 import type { InvoiceLinks } from '../../src/invoices/links.ts';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
+import type { Channel } from '../../src/platform/postgres/tell.ts';
 import { isMailAddress } from '../../src/platform/smtp-settings.ts';
 import { Sweep } from '../../src/platform/background/sweep.ts';
 import { findInvoice } from '../../src/records/invoices.ts';
@@ -29,6 +31,7 @@ import type { Outgoing, Smtp } from './smtp.ts';
 
 /** Over the day in which a mail is tried, these are about 100 tries. */
 const BACKOFF: Backoff = { baseMs: 15_000, waitMsMax: 900_000 };
+const CHANNEL: Channel = 'tollhouse_mails';
 const SWEEP_MS = 1000;
 /** In flight, of this process. */
 const IN_FLIGHT_MAX = 16;
@@ -69,6 +72,9 @@ export class Mailer {
   /** The organisation that had the last turn. */
   #last: string | null = null;
   #filling: Promise<void> | null = null;
+  /** Told of mails while it was claiming: that claim may have missed them. */
+  #isAsked = false;
+  #unlisten: () => Promise<void> = () => Promise.resolve();
   /** Whether the last mail has to be tried again. */
   #isDeferring = false;
   #closed = false;
@@ -83,7 +89,13 @@ export class Mailer {
     });
   }
 
-  start(): void {
+  async open(): Promise<void> {
+    const listening = await this.#deps.sql.listen(CHANNEL, () => {
+      this.#isAsked = true;
+      // Where it fails, the sweep looks again.
+      this.#fill().catch(() => undefined);
+    });
+    this.#unlisten = () => listening.unlisten();
     this.#sweep.start();
   }
 
@@ -93,6 +105,7 @@ export class Mailer {
     const cancel = this.#deps.timers.after(DRAIN_MS_MAX, () => this.#abort.abort());
     await this.#filling;
     await Promise.all(this.#sending);
+    await this.#unlisten().catch(() => undefined);
     cancel();
   }
 
@@ -118,7 +131,14 @@ export class Mailer {
    * starts after the last one's organisations.
    */
   #fill(): Promise<void> {
-    return (this.#filling ??= this.#claimAll().finally(() => (this.#filling = null)));
+    return (this.#filling ??= this.#claimWhileAsked().finally(() => (this.#filling = null)));
+  }
+
+  async #claimWhileAsked(): Promise<void> {
+    do {
+      this.#isAsked = false;
+      await this.#claimAll();
+    } while (this.#isAsked && !this.#closed);
   }
 
   async #claimAll(): Promise<void> {

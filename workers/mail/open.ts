@@ -19,7 +19,7 @@ export type OpenMailer = {
   close(): Promise<void>;
 };
 
-export function openMailer(options: {
+export async function openMailer(options: {
   readonly databaseUrl: string;
   /** Makes links to invoices and to the portal. */
   readonly secretsKey: Uint8Array;
@@ -31,7 +31,7 @@ export function openMailer(options: {
   readonly onAttempt: MailerDeps['onAttempt'];
   /** The deadline of one attempt. */
   readonly deadlineMs?: number;
-}): OpenMailer {
+}): Promise<OpenMailer> {
   const { databaseUrl, secretsKey, clock, bounds, mail, deadlineMs, ...given } = options;
   const { appUrl } = given;
   const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse mails' });
@@ -45,7 +45,7 @@ export function openMailer(options: {
     portalLinks: openPortalLinks({ sql, secretsKey, bounds, clock, ids, appUrl }),
     random: Math.random,
   });
-  mailer.start();
+  await mailer.open();
   return {
     async close() {
       await mailer.close();

@@ -15,8 +15,13 @@ import { assert } from '../../../ledger/kernel/assert.ts';
 /**
  * `tollhouse_events`: events are queued. `tollhouse_deliveries`: an endpoint, its id, has something
  * due. `tollhouse_positions`: "organisation mode" whose events got positions, with commas between.
+ * `tollhouse_mails`: mails are owed.
  */
-export type Channel = 'tollhouse_events' | 'tollhouse_deliveries' | 'tollhouse_positions';
+export type Channel =
+  | 'tollhouse_events'
+  | 'tollhouse_deliveries'
+  | 'tollhouse_positions'
+  | 'tollhouse_mails';
 
 type Bigints = { bigint: bigint };
 type Sql = PoolOf<Bigints>;

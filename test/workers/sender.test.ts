@@ -17,12 +17,25 @@ const senders: Sender[] = [];
 const warnings: Error[] = [];
 const warn = (warning: Error): void => void warnings.push(warning);
 
-beforeAll(() => void process.on('warning', warn));
+/** Of a receiver that takes 4.5 s: it is asked at once, and answers beside the other tests. */
+let lateAnswer: ReturnType<Sender['send']>;
+let late: Receiver;
+const lateSender = openSender({ resolve: nobody, clock, timers });
+
+beforeAll(async () => {
+  process.on('warning', warn);
+  late = await Receiver.open((socket) => {
+    setTimeout(() => socket.write(`${OK}content-length: 2\r\n\r\nok`), 4500);
+  });
+  lateAnswer = lateSender.send(sending(late.port, 6000));
+});
 afterEach(() => {
   for (const sender of senders.splice(0)) sender.close();
   for (const receiver of receivers.splice(0)) receiver.close();
 });
 afterAll(() => {
+  lateSender.close();
+  late.close();
   process.off('warning', warn);
   expect(warnings).toEqual([]);
 });
@@ -268,13 +281,7 @@ test('a delivery whose connection is reset is sent again once, and no more', asy
 });
 
 test('an answer may take longer than an idle connection is kept', async () => {
-  const receiver = await receive((socket) => {
-    setTimeout(() => socket.write(`${OK}content-length: 2\r\n\r\nok`), 4500);
-  });
-  expect(await newSender().send(sending(receiver.port, 6000))).toMatchObject({
-    kind: 'answered',
-    head: 'ok',
-  });
+  expect(await lateAnswer).toMatchObject({ kind: 'answered', head: 'ok' });
 }, 60_000);
 
 test('a delivery to localhost tries both of its addresses', async () => {

@@ -137,7 +137,8 @@ test('a buyer who is back after the payment was settled is sent on', async () =>
   expect((await visitor.get(opened.url)).location).toBe(thanks(opened));
 });
 
-test('a buyer who is back while a webhook is processed sees its outcome on the page', async () => {
+// These two wait: for an answer of Stripe's, and for an alarm.
+test.concurrent('a buyer who is back while a webhook is processed sees its outcome on the page', async () => {
   const opened = await checkout();
   const { page, visitor } = await leave(opened);
   await pays(page, GOOD);
@@ -152,7 +153,7 @@ test('a buyer who is back while a webhook is processed sees its outcome on the p
   await following;
 });
 
-test('a buyer who pays at Stripe and closes the tab has paid', async () => {
+test.concurrent('a buyer who pays at Stripe and closes the tab has paid', async () => {
   const opened = await checkout();
   const { page } = await leave(opened);
   await pays(page, NUMBERS.challenge);

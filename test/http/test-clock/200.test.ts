@@ -199,7 +199,8 @@ test('a grant begins and ends on the test clock, and a period is given again', a
   expect([await send(Date.now()), await send(then + 6 * MINUTE)]).toEqual([400, 400]);
 });
 
-test('an alarm fires by itself when the moved test clock gets there', async () => {
+// These two wait for alarms, each for its own.
+test.concurrent('an alarm fires by itself when the moved test clock gets there', async () => {
   const quick = await Shop.open({ settings: { sandboxSettleMs: 400 } });
   const now = await moved(quick.server, { advance: 'P1Y' });
   const { id } = await quick.buy({ means: 'iban' });
@@ -207,7 +208,7 @@ test('an alarm fires by itself when the moved test clock gets there', async () =
   await quick.close();
 });
 
-test('a stopped test clock fires no alarm by itself, and one that runs again does', async () => {
+test.concurrent('a stopped test clock fires no alarm by itself, and one that runs again does', async () => {
   const quick = await Shop.open({ settings: { sandboxSettleMs: 100 } });
   const { ledger, organisation, sql } = quick.server;
   const [node] = await sql<{ holder: string }[]>`select holder from nodes`;

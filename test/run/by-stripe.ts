@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './graph.ts';
-import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
+import { AT_ONCE, LOADED_ONCE, type Suite } from './suite.ts';
 
 /** Files whose path begins so. */
 const ABOUT_MONEY: readonly string[] = [
@@ -90,7 +90,8 @@ export function byStripe(all: readonly string[]): Suite {
   return {
     name: 'the fake of Stripe',
     files: all.filter(isAboutMoney),
-    workers: PROCESSORS,
+    // As in the short run.
+    workers: AT_ONCE,
     ...LOADED_ONCE,
     env: { ...LOADED_ONCE.env, TEST_PROCESSOR: 'stripe' },
   };

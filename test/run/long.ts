@@ -2,7 +2,7 @@
 // Stripe, all cases of what the short run tries some of, and the files that run for long or need the machine for themselves.
 import { byStripe, withoutSandboxOnly } from './by-stripe.ts';
 import type { Graph } from './graph.ts';
-import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
+import { AT_ONCE, LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 
 /** Run by one node, and in the long run by three nodes as well. */
 const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
@@ -54,9 +54,6 @@ const ALONE = new RegExp(
     '^test/store/weight\\.',
   ].join('|'),
 );
-/** The others wait for processes, leases and clocks for half of their time. */
-const BESIDE_OTHERS_WORKERS = PROCESSORS + 1;
-
 /** It says how many cases of a property a run tries. */
 const CASES = 'test/support/cases.ts';
 
@@ -91,7 +88,8 @@ export function longSuites(
     {
       name: 'long, several at once',
       files: long.filter((file) => !ALONE.test(file)),
-      workers: BESIDE_OTHERS_WORKERS,
+      // They wait for processes, leases and clocks for half of their time.
+      workers: AT_ONCE,
     },
     {
       name: 'long, one at a time',

@@ -7,10 +7,10 @@ import { ROOT } from './graph.ts';
 import { isNight } from './night.ts';
 import { casesIn } from './report.ts';
 
-/** Files at the same time: beside each runs its database, so more only wait for one another. */
+/** Files at the same time, where each keeps a processor busy, or more with its database. */
 export const PROCESSORS = availableParallelism();
-/** More, because a file waits for its database, its processes and its clocks. */
-export const AT_ONCE = PROCESSORS + 1;
+/** More, because a file waits for its database, its processes and its clocks for half of its time. */
+export const AT_ONCE = PROCESSORS + 2;
 
 /**
  * Each worker loads the program once, not for each file. What a start that fails leaves open stays

@@ -131,6 +131,16 @@ export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;
 
 /**
+ * Moments that the late changes of one unit are settled over: some 20 ms. What is beyond counts in its own
+ * period alone.
+ */
+export const LATE_WORK_MAX = 2000;
+
+/** Boundaries and ended grants of a meter that a late event is settled by: what is older is as it was. */
+export const STRETCH_MARKS_MAX = 4000;
+export const ENDED_GRANTS_MAX = 1000;
+
+/**
  * Past periods are in memory for as long as a late event may come, and a day, for a clock that
  * steps back.
  */

@@ -15,6 +15,7 @@ import type { PooledPeriod } from './metering/meter-effects.ts';
 import type { Reservation } from './metering/reservation.ts';
 import type { Span } from './metering/span.ts';
 import type { BackOfInvoice } from './subscriptions/given-back.ts';
+import type { StretchMark } from './metering/stretch.ts';
 import type {
   Billing,
   BillingAccount,
@@ -76,8 +77,8 @@ export type Storage = {
   resolveCustomers(
     keys: readonly ExternalKey[],
   ): Promise<readonly (ExternalKey & { readonly id: string })[]>;
-  /** Periods of a customer's meter that end after `since`, ascending. */
-  loadHistory(key: MeterKey, since: number): Promise<readonly Period[]>;
+  /** What late events of a customer's meter are settled by. */
+  loadHistory(key: MeterKey, since: number): Promise<History>;
   /** Which of the members the account has counted. */
   loadMembers(
     key: { slot: number; accountId: string },
@@ -217,6 +218,7 @@ export type FlushRows = {
   readonly subscriptions: readonly SubscriptionRow[];
   readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
   readonly spans: readonly SpanRow[];
+  readonly marks: readonly MarkRow[];
   readonly reservations: readonly ReservationRow[];
   readonly billingAccounts: readonly BillingAccountRow[];
   readonly topUps: readonly TopUpRow[];
@@ -291,6 +293,23 @@ export type SpanRow = {
   readonly meterId: string;
   readonly span: Span;
   readonly isLive: boolean;
+};
+
+/** What a period had counted before a boundary of it. */
+export type MarkRow = {
+  readonly customer: Customer;
+  readonly meterId: string;
+  readonly mark: StretchMark;
+};
+
+/** Of a customer's meter, each list ascending. */
+export type History = {
+  /** Those that end after the time that was asked for. */
+  readonly periods: readonly Period[];
+  /** Of boundaries after it; the last ones where they are many. */
+  readonly marks: readonly StretchMark[];
+  /** Grants that have ended after it, by when; the last ones where they are many. */
+  readonly ended: readonly Grant[];
 };
 
 export type ReservationRow = {

@@ -2,7 +2,9 @@ import { assert } from '../kernel/assert.ts';
 import { type CustomerAlerts, NO_ALERTS } from '../metering/alert.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
 import type { Billing, SubscriptionEffects } from '../subscriptions/subscription.ts';
-import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../metering/meter.ts';
+import type { CheckAnswer, Customer, Meter, MeterState } from '../metering/meter.ts';
+import type { StretchMark } from '../metering/stretch.ts';
+import type { History } from '../storage.ts';
 import type { Pool } from '../metering/pool.ts';
 import type { Seen } from '../metering/usage.ts';
 import { unwatched } from './actor-cache.ts';
@@ -373,22 +375,34 @@ export class Actor {
     this.#grow((known.size - before) * MEMBER);
   }
 
-  /** Adds past periods. Those that memory knows are newer there: nobody else writes them. */
-  learnHistory(meterId: string, periods: readonly Period[]): void {
+  /** Adds what late events are settled by. What memory knows is newer there: nobody else writes it. */
+  learnHistory(meterId: string, history: History): void {
     const customerMeter = this.#customerMeters.get(meterId);
     if (customerMeter === undefined) return;
     const { tentative, durable } = customerMeter;
-    customerMeter.tentative = tentative && withHistory(tentative, periods);
-    customerMeter.durable = durable && withHistory(durable, periods);
+    customerMeter.tentative = tentative && withHistory(tentative, history);
+    customerMeter.durable = durable && withHistory(durable, history);
     this.costs.tentative?.changed(customerMeter);
     this.costs.durable?.changed(customerMeter);
     this.#weigh(customerMeter);
   }
 }
 
-function withHistory(state: MeterState, periods: readonly Period[]): MeterState {
+function withHistory(state: MeterState, { periods, marks, ended }: History): MeterState {
   const known = new Set([state.current, ...state.others].map((period) => period.accountId));
   const others = [...state.others, ...periods.filter((period) => !known.has(period.accountId))];
   others.sort((a, b) => a.start - b.start);
-  return { ...state, others, historyLoaded: true };
+  const isMarked = new Set(state.marks.map(keyOf));
+  const isGrant = new Set([...state.ended, ...state.grants].map(({ id }) => id));
+  return {
+    ...state,
+    others,
+    marks: [...marks.filter((mark) => !isMarked.has(keyOf(mark))), ...state.marks].toSorted(
+      (a, b) => a.start - b.start,
+    ),
+    ended: [...ended.filter(({ id }) => !isGrant.has(id)), ...state.ended],
+    historyLoaded: true,
+  };
 }
+
+const keyOf = ({ accountId, start }: StretchMark): string => `${accountId} ${start}`;

@@ -193,6 +193,7 @@ class BatchTask implements Task<Recorded | BatchRefused> {
     if (items.some(({ actor }) => actor.dropped)) return STALE;
     // It may be decided again.
     this.alerts = new AlertBudget();
+    this.#session.contexts.late.begin();
     const decided = decideBatch(this.#session, items, {
       memory,
       isPartial: this.#batch.isPartial,

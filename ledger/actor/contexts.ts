@@ -1,3 +1,4 @@
+import { LateBudget } from '../metering/settlement/anew.ts';
 import { entitlementId, periodAccountId, usageAccountId } from '../kernel/derived-ids.ts';
 import { DUE_WORK_MAX, METERS_KEPT_MAX } from '../limits.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
@@ -62,6 +63,8 @@ export type CustomerBounds = {
  * What the pure rules get beside the state that they decide on: the time, ids, bounds, accounts.
  */
 export class Contexts {
+  /** Of the unit that is decided. */
+  readonly late = new LateBudget();
   readonly #deps: ContextsDeps;
   readonly #meters = new BoundedCache<Meter>(METERS_KEPT_MAX);
   /** Of what a customer is billed: an immutable value. */
@@ -106,6 +109,7 @@ export class Contexts {
       affords: account.spendCap === null ? null : this.affordsOf(actor, meter, version),
       alerts: this.#alertsFor(actor, meter),
       credits,
+      late: this.late,
     };
   }
 

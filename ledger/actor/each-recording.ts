@@ -80,6 +80,7 @@ class EachTask implements Task<readonly RecordOutcome[]> {
   decide(memory: Memory): readonly RecordOutcome[] | Lacking | typeof STALE {
     // It may be decided again.
     this.alerts = new AlertBudget();
+    this.#session.contexts.late.begin();
     const outcomes: RecordOutcome[] = [];
     const lacking: Lacking['items'][number][] = [];
     /** The items of this call that were decided, by their keys. */

@@ -94,6 +94,7 @@ export class Executor {
         const { contexts } = this.#deps;
         const state = contexts.stateOf(actor, meter);
         const context = contexts.ofMeter(actor, meter);
+        contexts.late.begin();
         const missing = op === TICK ? null : contexts.asleepBefore(actor, context, state);
         if (missing !== null) return new Lacking([{ actor, missing }]);
         const { outcome, effects } = decision(context, state, actor);

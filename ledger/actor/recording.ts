@@ -139,6 +139,7 @@ class UsageTask implements Task<RecordOutcome> {
   }
 
   decide(memory: Memory): RecordOutcome | Lacking | typeof STALE {
+    this.#session.contexts.late.begin();
     return decideOne(this.#session, this.#item, {
       usage: this.#usage,
       memory,

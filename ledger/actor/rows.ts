@@ -52,6 +52,7 @@ export class RowBuilder {
       subscriptions: [...rows.subscriptions.values()],
       subscriptionFollowups: rows.subscriptionFollowups,
       spans: [...rows.spans.values()],
+      marks: [...rows.marks.values()],
       reservations: [...rows.reservations.values()],
       billingAccounts: [...rows.billingAccounts.values()],
       topUps: [...rows.topUps.values()],
@@ -127,6 +128,7 @@ class Fold {
   readonly states = new Map<string, FlushRows['states'][number]>();
   readonly grants = new Map<string, FlushRows['grants'][number]>();
   readonly spans = new Map<string, FlushRows['spans'][number]>();
+  readonly marks = new Map<string, FlushRows['marks'][number]>();
   readonly reservations = new Map<string, FlushRows['reservations'][number]>();
   readonly billingAccounts = new Map<string, FlushRows['billingAccounts'][number]>();
   readonly topUps = new Map<string, FlushRows['topUps'][number]>();
@@ -168,6 +170,10 @@ class Fold {
     }
     for (const { span, isLive } of effects.spans) {
       this.spans.set(span.id, { customer, meterId: meter.id, span, isLive });
+    }
+    for (const mark of effects.marks) {
+      const key = `${mark.accountId} ${mark.start}`;
+      this.marks.set(key, { customer, meterId: meter.id, mark });
     }
     for (const reservation of effects.reservations) {
       this.reservations.set(reservation.id, { customer, meterId: meter.id, reservation });

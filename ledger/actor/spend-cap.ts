@@ -1,3 +1,4 @@
+import { announceSpendCap as tellSpendCap } from '../metering/announcements.ts';
 import type { MeterState } from '../metering/meter.ts';
 import { advance, advanced } from '../metering/advance.ts';
 import { type MeterContext, MeterDraft } from '../metering/meter-draft.ts';
@@ -141,7 +142,7 @@ function announceOn(
   const announced = spending.announced(draft.state, tentative.account);
   if (announced === null) return 0;
   const { remaining: _remaining, ...data } = shownSpending(spending.cap, used);
-  draft.announceSpendCap(announced.period, { ...data, subscriptionId: announced.subscriptionId });
+  tellSpendCap(draft, announced.period, { ...data, subscriptionId: announced.subscriptionId });
   memory.apply(actor, accountChanged(actor, announced.account));
   memory.apply(actor, draft.effects());
   return 2;

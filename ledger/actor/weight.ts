@@ -25,6 +25,7 @@ const FIRED = 150;
 const PAYMENT = 2500;
 const REFUND = 700;
 const DISPUTE = 900;
+const MARK = 240;
 const PAIR = 160;
 /** Of a Map from a bigint to a boolean. */
 export const MEMBER = 90;
@@ -34,8 +35,10 @@ export function bytesOfCustomer({ externalId, email }: Customer): number {
 }
 
 export function bytesOfState(state: MeterState): number {
-  const { grants, others, spans, reservations, fired, topUp } = state;
-  const kept = others.length * PERIOD + spans.length * SPAN + reservations.length * RESERVATION;
+  const { grants, ended, others, marks, spans, reservations, fired, topUp } = state;
+  const late = marks.length * MARK + ended.length * GRANT;
+  const kept =
+    late + others.length * PERIOD + spans.length * SPAN + reservations.length * RESERVATION;
   const told = fired.length * FIRED + (topUp === null ? 0 : TOP_UP);
   return HOLDING + grants.length * GRANT + kept + told;
 }

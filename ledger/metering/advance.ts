@@ -1,8 +1,8 @@
+import { announceGrant } from './announcements.ts';
 import { assert, must } from '../kernel/assert.ts';
-import type { MeterContext } from './meter-draft.ts';
+import { type MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
-import { MeterDraft } from './meter-draft.ts';
-import { cutDue, entitles, type Grant, isUsedUp, leaderOf, left } from './grants.ts';
+import { cutDue, entitles, type Grant, hasSameTerms, isUsedUp, leaderOf, left } from './grants.ts';
 import { ADVANCE_STEPS_MAX, DUE_WORK_MAX, PERIODS_KEPT_MS } from '../limits.ts';
 import {
   type MeterState,
@@ -23,6 +23,7 @@ import { coverDebt, uncover } from './grown.ts';
 import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
 import { leaveUnlimited } from './unlimited.ts';
+import { indexOf, momentOf, timeOf, placeIn } from './stretch.ts';
 import { periodAccountId } from '../kernel/derived-ids.ts';
 
 /**
@@ -150,7 +151,7 @@ export function startGrant(
 ): void {
   assert(!grant.started && grant.ended === null, 'a grant starts once');
   assert(grant.amount === null || grant.used <= grant.amount, 'no more was used than it gives');
-  draft.checkpoint();
+  draft.boundary(at);
   const { ids } = draft.context;
   const { limit } = snapshotOf(draft.state);
   if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: grant.effectiveAt });
@@ -159,11 +160,11 @@ export function startGrant(
   if (leaderOf([...others, started]) === started) {
     rollPeriod(draft, at, renewalAfter(started, at));
   }
-  draft.putGrant(started);
+  draft.putGrant({ ...started, startedAt: momentOf(at, placeIn(draft.state.stretch, at)) });
   // Derived from the grant alone, so it is credited once.
   const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
   draft.credit(ids.derive('grant', grant.id), fresh, at);
-  draft.announceGrant(grant, grant.amount === null ? null : fresh, source, at);
+  announceGrant(draft, grant, { amount: grant.amount === null ? null : fresh, source, at });
   if (isOfPlan(grant)) coverDebt(draft);
   followBiller(draft, at, limit);
 }
@@ -179,6 +180,7 @@ export function endGrant(
   const { limit } = snapshotOf(draft.state);
   // What is sold closes with the limit that it had, not with what is taken back.
   if (led || billerOf(draft.state.grants)?.id === grant.id) closeSpan(draft, at, limit);
+  draft.boundary(at);
   settleEnd(draft, grant, at, how);
   if (how === 'expired' && entitles(grant)) draft.change({ everExpired: true });
   // Without another leading allowance, the rest of the top-ups moves to an endless period.
@@ -197,7 +199,7 @@ function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' |
     const given = rest === null ? settled.used : -rest;
     draft.credit(draft.context.ids.derive('end', grant.id), given, at);
   }
-  draft.putGrant({ ...settled, ended: { at, how } });
+  draft.putGrant({ ...settled, ended: { at, how }, endedIn: placeIn(draft.state.stretch, at) });
   return settled;
 }
 
@@ -211,6 +213,7 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
   const { now, ids } = draft.context;
   // A node whose clock is behind may decide it: not before the current period.
   const at = since(draft, now);
+  if (!hasSameTerms(replaced, grant)) draft.boundary(at);
   const settled = settleEnd(draft, replaced, at, 'voided');
   const { amount } = grant;
   const old = uncover(draft, settled, amount);
@@ -227,6 +230,8 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
     spent,
     cut: draft.state.isLevel ? [] : cutUses(settled, before, renewsAt),
     started: true,
+    startedAt: momentOf(at, placeIn(draft.state.stretch, at)),
+    endedIn: 0,
     renewsAt,
     expiresAt,
     suspended,
@@ -235,7 +240,7 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
   if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, at);
   // What it paid for of reservations is in what the new one has used, too.
   movedTo(draft, settled, { id: grant.id, amount, renewsAt });
-  draft.announceGrant(grant, amount, 'plan_change', at);
+  announceGrant(draft, grant, { amount, source: 'plan_change', at });
   const leader = leaderOf(draft.state.grants);
   const end = leader === null ? endAfter(draft, at) : leader.renewsAt;
   if (end !== draft.state.current.end) rollPeriod(draft, at, endAfter(draft, at));
@@ -289,6 +294,7 @@ function rollPeriod(draft: MeterDraft, at: number, end: number | null): void {
   openPeriod(draft, at, end);
   const paying = paidByGrant(draft.state);
   for (const grant of carried) carryOver(draft, grant, { at, isPaying: paying.has(grant.id) });
+  keepCarried(draft, at);
   for (const grant of renewing) {
     rollOver(draft, grant, at);
     renew(draft, grant, at, 0n);
@@ -320,6 +326,25 @@ function carryOver(
   }
 }
 
+/** The period before may have used something between boundaries of the same millisecond. */
+function openingOf({ state: { current, stretch } }: MeterDraft, at: number): number {
+  const isOne = timeOf(stretch.start) === at && current.aggregate !== 0n;
+  return isOne ? momentOf(at, indexOf(stretch.start) + 1) : at;
+}
+
+/** What was used before of the grants that go on, for events of this period that come late. */
+function keepCarried(draft: MeterDraft, at: number): void {
+  const { current, grants, isLevel } = draft.state;
+  if (isLevel) return;
+  const carried = grants
+    .filter((grant) => grant.started && grant.renewsAt !== at)
+    .map(({ id, used, spent }) => ({ id, used: used + (spent > 0n ? spent : 0n) }))
+    .filter(({ used }) => used > 0n);
+  const { start } = draft.state.stretch;
+  if (carried.length === 0 && indexOf(start) === 0) return;
+  draft.putMarks([{ accountId: current.accountId, start, aggregate: 0n, carried }]);
+}
+
 function carryId(draft: MeterDraft, side: 'in' | 'out', grant: Grant, at: number): string {
   return draft.context.ids.derive('carry', side, grant.id, String(at));
 }
@@ -338,6 +363,7 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   draft.change({
     current: next,
     others: early === undefined ? others : others.filter((period) => period !== early),
+    stretch: { start: openingOf(draft, at), aggregate: 0n },
     allocated: 0n,
   });
   if (closed.opened && mayBeLate(draft.context, closed)) {
@@ -370,7 +396,7 @@ export function newPeriod(context: MeterContext, start: number, end: number | nu
  * Renews an allowance that does not lead, within the meter's period. What it had left is replaced.
  */
 function renewWithin(draft: MeterDraft, grantId: string, at: number): void {
-  draft.checkpoint();
+  draft.boundary(at);
   const settled = must(
     draft.state.grants.find((grant) => grant.id === grantId),
     'the allowance that renews',
@@ -395,7 +421,7 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   }
   draft.credit(ids.derive('grant', allowance.id, String(at)), amount - kept, at);
   if (allowance.suspended !== null) return;
-  draft.announceGrant(allowance, allowance.amount, 'renewal', at);
+  announceGrant(draft, allowance, { amount: allowance.amount, source: 'renewal', at });
 }
 
 function renewalAfter({ recurs }: Grant, at: number): number | null {

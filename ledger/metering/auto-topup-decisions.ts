@@ -1,5 +1,6 @@
 // Decisions on the automatic top-up of a meter. Each looks at the level when it is done, as every
 // decision on the meter does (`MeterDraft.effects`).
+import { announceTopUp } from './announcements.ts';
 import { quantityNumber } from '../kernel/quantity.ts';
 import { assert } from '../kernel/assert.ts';
 import {
@@ -104,10 +105,10 @@ function take(
   if (answer.kind === 'captured') {
     grant(draft, charge);
     if (!isHeard.succeeded) return;
-    return draft.announceTopUp('auto_topup.succeeded', { amount: units, paymentId, reason: null });
+    return announceTopUp(draft, 'auto_topup.succeeded', { amount: units, paymentId, reason: null });
   }
   if (!isHeard.failed) return;
-  draft.announceTopUp('auto_topup.failed', {
+  announceTopUp(draft, 'auto_topup.failed', {
     amount: units,
     paymentId: answer.why === 'no_payment_method' ? null : paymentId,
     reason: answer.why,
@@ -143,6 +144,8 @@ function grantOf({
     used: 0n,
     spent: 0n,
     cut: [],
+    startedAt: null,
+    endedIn: 0,
     cap: null,
     effectiveAt: now,
     expiresAt: null,

@@ -1,8 +1,8 @@
+import { announceExhaustion } from './announcements.ts';
 import { advance, advanced, advancedDraft } from './advance.ts';
-import { settleCorrection } from './correction.ts';
 import { holdFor, heldFor } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
-import { type Credits, type MeterContext, MeterDraft, type Payer } from './meter-draft.ts';
+import { type Credits, type MeterContext, type Payer, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import { type Grant, leaderOf } from './grants.ts';
 import { changedSince, startingAt } from './in-order.ts';
@@ -11,6 +11,9 @@ import { periodFor } from './period-for.ts';
 import type { PaidBy } from './paid-by.ts';
 import type { Pool } from './pool.ts';
 import { countLate } from './span-changes.ts';
+import { lastOf } from './stretch.ts';
+import { settleAnew } from './settlement/anew.ts';
+import { followsOn } from './settlement/follows.ts';
 import { isSold } from './spans.ts';
 import { crossed, reasonAfter } from './usage-answer.ts';
 
@@ -312,7 +315,7 @@ function take(member: MeterDraft, paying: MeterDraft, { period, used, held }: Dr
   const { state, context } = paying;
   const isUse = used > 0n && from.accountId === state.current.accountId;
   // What is used now may have been held before.
-  if (isUse && crossed(state, balance(snapshotOf(state)))) paying.announceExhaustion(context.now);
+  if (isUse && crossed(state, balance(snapshotOf(state)))) announceExhaustion(paying, context.now);
 }
 
 type Used = {
@@ -330,12 +333,18 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
   const consumed = aggregate > 0n ? aggregate : 0n;
   const change = consumed - period.consumed;
   const id = ids.next();
-  countLate(paying, { period, eventAt }, (mark) => ({
-    ...mark,
-    aggregate: mark.aggregate + value,
-  }));
-  paying.changePeriod(period, { consumed, aggregate });
-  if (isCurrent && change < 0n) settleCorrection(paying, id);
+  const count = (): void => {
+    countLate(paying, { period, eventAt }, (mark) => ({
+      ...mark,
+      aggregate: mark.aggregate + value,
+    }));
+    paying.changePeriod(period, { consumed, aggregate });
+  };
+  // What was held is settled when it is let go of.
+  const isHeld = change > 0n && heldFor(paying.state, memberAccountId) > 0n;
+  if (!isHeld && followsOn(paying.state, { period, at: eventAt, aggregate })) {
+    settleAnew(paying, { period, after: lastOf(eventAt), value, key: id }, count);
+  } else count();
   const after = paying.again(period);
   const snapshot = snapshotOf(paying.state, after);
   const rest = balance(snapshot);

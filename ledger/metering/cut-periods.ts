@@ -32,7 +32,7 @@ export function cutUses(
 
 /** A period that was cut short would have ended at `at`: what was used in it counts no more. */
 export function endCut(draft: MeterDraft, grantId: string, at: number): void {
-  draft.checkpoint();
+  draft.boundary(at);
   const grant = draft.state.grants.find(({ id }) => id === grantId);
   const [ended, ...cut] = grant?.cut ?? [];
   if (grant === undefined || ended === undefined) return;

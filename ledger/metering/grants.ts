@@ -55,6 +55,10 @@ export type Grant = {
   readonly renewsAt: number | null;
   /** Whether it has been credited: a grant of the future has not. */
   readonly started: boolean;
+  /** The moment in which it was credited (`stretch.ts`); null before that, and where it is older than this field. */
+  readonly startedAt: number | null;
+  /** The place of its end among the boundaries of that millisecond. */
+  readonly endedIn: number;
   /** A suspended grant counts in the limit, but nothing of it may be used. */
   readonly suspended: Suspension | null;
   /** A boolean feature: unlimited, and no number is shown. */
@@ -142,6 +146,23 @@ export function isLapsed({ source, productId }: Grant): boolean {
   return productId === null && source === 'subscription';
 }
 
+/** Whether another plan's allowance is as this one, and its use costs nothing: a change between them is no boundary. */
+export function hasSameTerms(a: Grant, b: Grant): boolean {
+  const [its, other] = [a.recurs, b.recurs];
+  return (
+    a.amount === b.amount &&
+    a.price === null &&
+    b.price === null &&
+    isLapsed(a) === isLapsed(b) &&
+    a.priority === b.priority &&
+    its?.rollover?.max === other?.rollover?.max &&
+    its?.rollover?.expiresAfterPeriods === other?.rollover?.expiresAfterPeriods &&
+    its?.cycle.anchor === other?.cycle.anchor &&
+    its?.cycle.interval === other?.cycle.interval &&
+    its?.cycle.count === other?.cycle.count
+  );
+}
+
 /** Whether it has started, and something may be used by it or beyond it. */
 export function entitles(grant: Grant): boolean {
   return grant.started && !isLapsed(grant) && grant.cap !== 0n;
@@ -175,15 +196,16 @@ type Burned = {
   readonly rest: bigint;
 };
 
-/** Divides `units` among the started grants, in burn order. */
+/** Divides `units` among the started grants, in burn order. While one is unlimited no other burns (balance.md 8). */
 export function burn(grants: readonly Grant[], units: bigint): Burned {
   if (units === 0n) return { grants, rest: 0n };
   const dealt = [...grants];
   let rest = units;
+  const unlimited = grants.find(isUnlimited);
   for (const [index, grant] of grants.entries()) {
     if (rest === 0n) break;
     const isHeld = grant.suspended !== null && grant.amount === null;
-    if (!grant.started || isHeld) continue;
+    if (!grant.started || isHeld || (unlimited !== undefined && grant !== unlimited)) continue;
     const room = left(grant);
     const taken = room === null || room > rest ? rest : room;
     const used = grant.used + taken;

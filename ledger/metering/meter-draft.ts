@@ -2,8 +2,8 @@ import { iso } from '../kernel/iso.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
 import { type Alerts, fireAlerts, recoverAlerts, type Telling } from './alerts.ts';
-import { alertData, exhaustionData, grantData } from './event-data.ts';
-import { type Grant, burn, isLapsed, leaderOf, withGrant } from './grants.ts';
+import { alertData } from './event-data.ts';
+import { type Grant, burn, leaderOf, withGrant } from './grants.ts';
 import {
   type Customer,
   type Meter,
@@ -22,10 +22,12 @@ import type {
   SpanChange,
 } from './meter-effects.ts';
 import type { Pool } from './pool.ts';
+import type { Ids } from '../ports.ts';
 import { OwnLists, put, remove, startingAt } from './in-order.ts';
 import { promised } from './promised.ts';
 import { paidBetween, type Reservation, unpaid, withReservation } from './reservation.ts';
-import type { Ids } from '../ports.ts';
+import { indexOf, momentOf, type StretchMark, timeOf } from './stretch.ts';
+import { withEnded, withMarks } from './settlement/kept.ts';
 import type { Span } from './span.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type AutoTopUp, look } from '../topups/auto-topup.ts';
@@ -51,6 +53,8 @@ export type MeterContext = {
   readonly alerts: Alerts | null;
   /** null where the meter is no pool and no member of one. */
   readonly credits: Credits | null;
+  /** Of the unit: over how much late usage may still be settled (`settlement/anew.ts`). */
+  readonly late: { left: number };
 };
 
 /** What a decision on a meter does to the pool that pays for it, or to the members of the pool (`credits.ts`). */
@@ -112,6 +116,7 @@ export class MeterDraft {
   #members: CountedMember[] | null = null;
   #events: LedgerEvent[] | null = null;
   #spans: Map<string, SpanChange> | null = null;
+  #marks: StretchMark[] | null = null;
   #reservations: Map<string, Reservation> | null = null;
   #pooled: PooledPeriod[] | null = null;
   #pool: MeterDraft | null = null;
@@ -214,7 +219,11 @@ export class MeterDraft {
   /** Replaces or adds a grant; one that has ended leaves the state and stays in the store. */
   putGrant(grant: Grant): void {
     this.#write(grant);
-    this.change({ grants: withGrant(this.state.grants, grant) });
+    const { grants, ended } = this.state;
+    this.change({
+      grants: withGrant(grants, grant),
+      ended: withEnded(ended, grant, this.context.now),
+    });
   }
 
   /** Replaces or adds a span; without `isLive` it leaves the state and stays in the store. */
@@ -293,6 +302,12 @@ export class MeterDraft {
 
   /** Settles what is used and reserved on the grants, so that their set may change: of a level nothing. */
   checkpoint(): void {
+    this.settleUse();
+    if (this.state.current.reserved > 0n && !this.state.isLevel) this.#payForReservations();
+  }
+
+  /** Settles what is used. What is held burns last in its stretch, which goes on. */
+  settleUse(): void {
     const { current, allocated, isLevel } = this.state;
     if (isLevel) return;
     const spent = current.consumed - billedOf(this.state);
@@ -301,7 +316,26 @@ export class MeterDraft {
     const { grants, rest } = burn(this.state.grants, due);
     this.burned(grants);
     this.change({ allocated: spent - rest });
-    if (current.reserved > 0n) this.#payForReservations();
+  }
+
+  /** A boundary of the current period (balance.md 1): what was used before it is settled, and kept apart. */
+  boundary(at: number): void {
+    this.checkpoint();
+    const { current, isLevel, stretch } = this.state;
+    const { accountId, aggregate, start: begin, end } = current;
+    if (isLevel || at < begin || (end !== null && at >= end)) return;
+    const isUsed = aggregate !== stretch.aggregate;
+    const isSameTime = timeOf(stretch.start) === at;
+    if (isSameTime && !isUsed) return;
+    const start = momentOf(at, isSameTime ? indexOf(stretch.start) + 1 : 0);
+    this.change({ stretch: { start, aggregate } });
+    if (isUsed) this.putMarks([{ accountId, start, aggregate, carried: [] }]);
+  }
+
+  putMarks(marks: readonly StretchMark[]): void {
+    if (marks.length === 0) return;
+    (this.#marks ??= []).push(...marks);
+    this.state = { ...this.state, marks: withMarks(this.state.marks, marks, this.context.now) };
   }
 
   /** One burn for all of them: there may be as many as there are grants. */
@@ -365,14 +399,6 @@ export class MeterDraft {
     this.changePeriod(before, { granted: before.granted + amount });
   }
 
-  /** `entitlement.granted`, which also arms the exhaustion event again. Of nothing it tells nobody. */
-  announceGrant(grant: Grant, amount: bigint | null, source: string, at: number): void {
-    if (isLapsed(grant)) return;
-    const data = grantData(this.context.meter, this.state, { grant, amount, source });
-    this.#event('entitlement.granted', { at, by: grant }, data);
-    this.arm();
-  }
-
   /** After a grant, and in a new period, what was announced may be announced again. */
   arm(): void {
     this.#isArmed = true;
@@ -386,44 +412,17 @@ export class MeterDraft {
     recoverAlerts(this, at);
   }
 
-  /** `entitlement.exhausted`, once for each crossing. */
-  announceExhaustion(at: number): void {
-    const data = exhaustionData(this.context.meter, this.state);
-    this.#event('entitlement.exhausted', { at, by: leaderOf(this.state.grants) }, data);
-    this.change({ exhausted: true });
-  }
-
   /** Returns the id of the event. */
   announceAlert(type: 'alert.triggered' | 'alert.recovered', telling: Telling): string {
     const data = alertData(this.context.meter, this.state, telling);
-    return this.#event(type, { at: telling.at, by: leaderOf(this.state.grants) }, data);
-  }
-
-  /** `customer.spend_cap_reached`, in the period of the subscription whose usage it was. */
-  announceSpendCap(
-    { start, end }: { readonly start: number; readonly end: number },
-    data: Readonly<Record<string, unknown>>,
-  ): void {
-    this.#event(
-      'customer.spend_cap_reached',
-      { at: this.context.now, by: leaderOf(this.state.grants) },
-      { ...data, periodStart: iso(start), periodEnd: iso(end) },
-    );
-  }
-
-  /** What became of an automatic top-up. */
-  announceTopUp(
-    type: 'auto_topup.succeeded' | 'auto_topup.failed',
-    data: Readonly<Record<string, unknown>>,
-  ): void {
-    this.#event(type, { at: this.context.now, by: null }, data);
+    return this.event(type, { at: telling.at, by: leaderOf(this.state.grants) }, data);
   }
 
   /**
    * `by`: the grant that caused it. For a grant of a subscription, what caused that grant. Returns
    * the id of the event.
    */
-  #event(
+  event(
     type: LedgerEvent['type'],
     { at, by }: { readonly at: number; readonly by: Grant | null },
     data: Record<string, unknown>,
@@ -487,6 +486,7 @@ export class MeterDraft {
       events: this.#events ?? NONE,
       members: this.#members ?? NONE,
       spans: this.#spans === null ? NONE : [...this.#spans.values()],
+      marks: this.#marks ?? NONE,
       reservations: this.#reservations === null ? NONE : [...this.#reservations.values()],
       pooled: this.#pooled ?? NONE,
       beside,

@@ -2,6 +2,7 @@ import type { LedgerEvent } from '../event.ts';
 import type { Grant } from './grants.ts';
 import type { Customer, Meter, MeterState, Period } from './meter.ts';
 import type { Reservation } from './reservation.ts';
+import type { StretchMark } from './stretch.ts';
 import type { Span } from './span.ts';
 import type { TopUpOrder } from '../topups/order.ts';
 import type { Transfer } from '../kernel/transfers.ts';
@@ -35,6 +36,7 @@ export type MeterEffects = {
   readonly events: readonly LedgerEvent[];
   readonly members: readonly CountedMember[];
   readonly spans: readonly SpanChange[];
+  readonly marks: readonly StretchMark[];
   readonly reservations: readonly Reservation[];
   /** Periods that a pool pays for from now on. */
   readonly pooled: readonly PooledPeriod[];

@@ -15,6 +15,7 @@ import { type Reservation, unpaid } from './reservation.ts';
 import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
 import { countUntil } from './in-order.ts';
 import { soldIn } from './sold.ts';
+import type { StretchMark } from './stretch.ts';
 import type { Mark, Span } from './span.ts';
 
 /**
@@ -90,8 +91,17 @@ export type MeterState = {
    */
   readonly others: readonly Period[];
   readonly historyLoaded: boolean;
+  /**
+   * What periods had counted before their boundaries, ascending: all of the last 35 days once
+   * `historyLoaded`.
+   */
+  readonly marks: readonly StretchMark[];
   /** Live and scheduled, in burn order. */
   readonly grants: readonly Grant[];
+  /** Those that have ended in the last 35 days; all of them once `historyLoaded`. */
+  readonly ended: readonly Grant[];
+  /** Since the last boundary of the current period: when that was, and what the period had counted before. */
+  readonly stretch: Pick<StretchMark, 'start' | 'aggregate'>;
   /** Consumption of the current period that is settled on the grants' `used`. What was billed is not among it. */
   readonly allocated: bigint;
   /**
@@ -174,7 +184,10 @@ export function emptyMeterState(
     current: period,
     others: [],
     historyLoaded: false,
+    marks: [],
     grants: [],
+    ended: [],
+    stretch: { start: period.start, aggregate: 0n },
     allocated: 0n,
     spans: [],
     reservations: [],

@@ -80,6 +80,8 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
     used: 0n,
     spent: 0n,
     cut: [],
+    startedAt: null,
+    endedIn: 0,
     cap: null,
     effectiveAt: createdAt,
     expiresAt: null,
@@ -292,7 +294,7 @@ export function expirePlanAt(
   const changed = allowancesOf(draft.state, subscriptionId).filter(
     (grant) => grant.expiresAt !== expiresAt,
   );
-  if (changed.length > 0) draft.checkpoint();
+  if (changed.length > 0) draft.boundary(context.now);
   for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt });
   return done(draft, state);
 }
@@ -366,7 +368,7 @@ function live(draft: MeterDraft, id: string): Grant {
 }
 
 function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
-  draft.checkpoint();
+  draft.boundary(draft.context.now);
   const grant = live(draft, id);
   const { context } = draft;
   if (why === null || !isUnlimited(grant)) {

@@ -1,3 +1,4 @@
+import { placeIn } from './stretch.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { NO_EXPIRY } from '../limits.ts';
 import type { MeterDraft } from './meter-draft.ts';
@@ -97,7 +98,8 @@ function replace(
       status: 'open',
       committed: 0n,
       late: false,
-      createdAt: now,
+      createdAt: old?.createdAt ?? now,
+      place: old?.place ?? placeIn(paying.state.stretch, now),
       // It is let go of with those of the member.
       expiresAt: NO_EXPIRY,
       resolvedAt: null,

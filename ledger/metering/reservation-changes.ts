@@ -1,9 +1,12 @@
+import { announceExhaustion } from './announcements.ts';
 import { countLate } from './span-changes.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { inRange, one as unit } from '../kernel/quantity.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { type Period, balance, snapshotOf } from './meter.ts';
 import { settleParts } from './reservation-parts.ts';
+import { lastOf, momentOf } from './stretch.ts';
+import { countInMarks } from './settlement/anew.ts';
 import type { Reservation } from './reservation.ts';
 import { heldAt, isSold } from './spans.ts';
 import type { Transfer } from '../kernel/transfers.ts';
@@ -59,7 +62,7 @@ export function useHeld(
   value: bigint,
 ): { readonly resolved: Reservation; readonly used: UsageAnswer } {
   const { now } = draft.context;
-  const { id, amount, accountId, holdId, createdAt } = one;
+  const { id, amount, accountId, holdId, createdAt, place } = one;
   const resolved: Reservation = { ...one, status: 'committed', resolvedAt: now, parts: [] };
   draft.putReservation(resolved);
   const period = draft.period(accountId);
@@ -69,6 +72,7 @@ export function useHeld(
     hold: { id: holdId, amount },
     value,
     eventAt,
+    since: momentOf(createdAt, place),
     settle: (change) => settleParts(draft, one, { kept: change, at: now }),
   });
   return { resolved, used };
@@ -90,6 +94,7 @@ export function useMore(
     hold,
     value,
     eventAt: draft.context.now,
+    since: lastOf(draft.context.now),
     settle: () => {},
   });
 }
@@ -99,6 +104,8 @@ type Use = {
   readonly hold: { readonly id: string; readonly amount: bigint };
   readonly value: bigint;
   readonly eventAt: number;
+  /** The moment in which it was held: its stretch (`stretch.ts`). */
+  readonly since: number;
   /** What the grants paid for of it, once it is consumed by so much. */
   readonly settle: (change: bigint) => void;
 };
@@ -106,7 +113,7 @@ type Use = {
 function use(
   draft: MeterDraft,
   period: Period,
-  { id, hold, value, eventAt, settle }: Use,
+  { id, hold, value, eventAt, since, settle }: Use,
 ): UsageAnswer {
   const { customer, meter, now } = draft.context;
   const aggregate = period.aggregate + value;
@@ -116,6 +123,7 @@ function use(
     ...mark,
     aggregate: mark.aggregate + value,
   }));
+  countInMarks(draft, { period, after: since, value });
   draft.changePeriod(period, { consumed, aggregate, reserved: period.reserved - hold.amount });
   settle(change);
   draft.mayDraw();
@@ -142,7 +150,7 @@ function use(
     },
   });
   const isCurrent = after.accountId === draft.state.current.accountId;
-  if (isCurrent && change > 0n && crossed(draft.state, rest)) draft.announceExhaustion(now);
+  if (isCurrent && change > 0n && crossed(draft.state, rest)) announceExhaustion(draft, now);
   return answer;
 }
 

@@ -1,3 +1,4 @@
+import { placeIn } from './stretch.ts';
 import { advance } from './advance.ts';
 import { checkCovered } from './cover.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
@@ -63,6 +64,7 @@ export function decideReserve(
     committed: 0n,
     late: false,
     createdAt: now,
+    place: placeIn(draft.state.stretch, now),
     expiresAt: now + expiresInMs,
     resolvedAt: null,
     balanceAfter: null,

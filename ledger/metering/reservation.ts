@@ -37,6 +37,8 @@ export type Reservation = {
   /** Whether it was committed after it had expired. */
   readonly late: boolean;
   readonly createdAt: number;
+  /** The place of its stretch among those that begin in one millisecond (`stretch.ts`). */
+  readonly place: number;
   readonly expiresAt: number;
   /** When it was committed, released or expired; null while it is open. */
   readonly resolvedAt: number | null;

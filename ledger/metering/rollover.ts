@@ -107,7 +107,7 @@ function roomFor(
   return { amount, expiresAt };
 }
 
-function rolloverGrant(
+export function rolloverGrant(
   allowance: Grant,
   { id, at, amount, expiresAt }: Rolled & { readonly id: string; readonly at: number },
 ): Grant {
@@ -119,6 +119,8 @@ function rolloverGrant(
     used: 0n,
     spent: 0n,
     cut: [],
+    startedAt: null,
+    endedIn: 0,
     cap: null,
     effectiveAt: at,
     expiresAt,

@@ -25,6 +25,8 @@ export function closeSpan(
   // A late event must find this period: one without an account is not kept.
   if (!draft.state.current.opened) draft.changePeriod(draft.state.current, {});
   const end = span.start < at ? at : Math.max(span.start + 1, draft.context.now);
+  const periodEnd = draft.state.current.end;
+  if (periodEnd === null || end < periodEnd) draft.boundary(end);
   draft.putSpan({ ...span, end, limit, closing: markOf(draft.state.current) });
 }
 

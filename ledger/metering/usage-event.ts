@@ -40,6 +40,7 @@ export function usageEvent(
     grants: [],
     members: [],
     spans: [],
+    marks: [],
     reservations: [],
     pooled: [],
     beside: [],

@@ -1,7 +1,7 @@
+import { announceExhaustion } from './announcements.ts';
 import { advance, advanced } from './advance.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { withReserved } from './capped.ts';
-import { settleCorrection } from './correction.ts';
 import { checkCovered, overLimit } from './cover.ts';
 import { paidBy, paidByNone } from './credits.ts';
 import { type MeterContext, MeterDraft } from './meter-draft.ts';
@@ -13,7 +13,9 @@ import { isSold } from './spans.ts';
 import { periodFor } from './period-for.ts';
 import { inRange, one } from '../kernel/quantity.ts';
 import type { PaidBy } from './paid-by.ts';
-import { coverLate } from './unlimited.ts';
+import { lastOf } from './stretch.ts';
+import { settleAnew } from './settlement/anew.ts';
+import { followsOn, isBelow, mayFollow } from './settlement/follows.ts';
 import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 import type {
   AnswerRest,
@@ -67,15 +69,17 @@ export function missing(
   usage: Usage,
   seen: Seen,
 ): Missing | null {
-  const { eventAt, member } = usage;
+  const { eventAt, member, value } = usage;
   // Where the clock stepped back, now may be in the past of the pool.
-  if (eventAt === null && member === null && context.now >= state.current.start) return null;
+  const isOfNow = eventAt === null && context.now >= state.current.start;
+  if (isOfNow && member === null && value >= 0n && !isBelow(state)) return null;
   const now = advanced(context, state);
   const at = timeOf(context, now, eventAt);
-  if (at < now.current.start && !now.historyLoaded)
+  if (!now.historyLoaded && mayFollow(now, { at, value })) {
     return { kind: 'history', meterId: now.meterId };
+  }
   const paying = context.credits?.payer?.now();
-  if (paying !== undefined && at < paying.current.start && !paying.historyLoaded) {
+  if (paying !== undefined && !paying.historyLoaded && mayFollow(paying, { at, value })) {
     return { kind: 'history', meterId: paying.meterId };
   }
   if (member === null) return null;
@@ -118,17 +122,26 @@ export function decideUsage(
   // From here it must succeed.
   draft.isGuarded = isGuarded(usage);
   const { aggregate, latest } = next;
-  countLate(draft, { period, eventAt }, (mark) =>
-    aggregated(context, mark, { id, value, eventAt, isNew }),
-  );
-  draft.changePeriod(period, { consumed, aggregate, latest });
-  coverLate(draft, { period, id, change });
+  const count = (): void => {
+    countLate(draft, { period, eventAt }, (mark) =>
+      aggregated(context, mark, { id, value, eventAt, isNew }),
+    );
+    draft.changePeriod(period, { consumed, aggregate, latest });
+  };
+  if (followsOn(draft.state, { period, at: eventAt, aggregate })) {
+    const late = {
+      period,
+      after: lastOf(eventAt),
+      value: aggregate - period.aggregate,
+      key: id,
+    };
+    settleAnew(draft, late, count);
+  } else count();
   if (!draft.mayDraw()) return { outcome: { kind: 'out_of_range' }, effects: null };
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
-  if (isCurrent && change < 0n) settleCorrection(draft, id);
   const after = draft.again(period);
   const snapshot = snapshotOf(draft.state, after);
   const rest = balance(snapshot);
@@ -144,7 +157,7 @@ export function decideUsage(
   const sold = isSold(draft.state, period);
   draft.transfers.push(transferOf(context, period, answer, usage, { change, sold }));
   if (isCurrent && change > 0n && crossed(draft.state, rest)) {
-    draft.announceExhaustion(context.now);
+    announceExhaustion(draft, context.now);
   }
   return { outcome: { kind: 'recorded', record: answer }, effects: draft.effects() };
 }

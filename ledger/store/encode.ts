@@ -3,6 +3,7 @@
 // must be there, and an array of rows for each other table: corrections first.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
+import { MARK_COLUMNS } from './mark-columns.ts';
 import { type BinaryArray, binaryArray, emptyArray } from './binary.ts';
 import { binaryRows } from './binary-rows.ts';
 import type { ArrayColumns } from './columns.ts';
@@ -112,7 +113,7 @@ const belongsToActor = ({ kind }: AccountOpening): boolean =>
 function rareRows(rows: FlushRows): BinaryArray[] | null {
   const { opened, members, pooled, grants, states, events, payments, subscriptions, handovers } =
     rows;
-  const { spans, reservations, billingAccounts } = rows;
+  const { spans, marks, reservations, billingAccounts } = rows;
   // Refunds, disputes and followups come with the payment or the subscription that they are of, and
   // an automatic top-up with the state of its meter.
   const parts = [
@@ -126,6 +127,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
     subscriptions,
     handovers,
     spans,
+    marks,
     reservations,
     billingAccounts,
   ];
@@ -160,6 +162,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
     binaryRows(DISPUTE_COLUMNS, rows.disputes),
     binaryRows(SUBSCRIPTION_COLUMNS, subscriptions),
     binaryRows(SPAN_COLUMNS, spans),
+    binaryRows(MARK_COLUMNS, marks),
     binaryRows(RESERVATION_COLUMNS, reservations),
     binaryRows(BILLING_ACCOUNT_COLUMNS, billingAccounts),
     binaryRows(AUTO_TOPUP_COLUMNS, rows.topUps),

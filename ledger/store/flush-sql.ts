@@ -24,6 +24,7 @@ import {
   STATE_COLUMNS,
 } from './meter-columns.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
+import { MARK_COLUMNS } from './mark-columns.ts';
 import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
 import { RESERVATION_COLUMNS } from './reservation-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
@@ -159,12 +160,12 @@ const RARE = `,
   ),
   granted AS (
     INSERT INTO grants AS g (${namesOf(GRANT_COLUMNS)})
-    SELECT ${namesOf(GRANT_COLUMNS, 'r.')} FROM ${rowsOf('flush_cut_grants')}
+    SELECT ${namesOf(GRANT_COLUMNS, 'r.')} FROM ${rowsOf('flush_placed_grants')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(GRANT_COLUMNS, 'excluded', 'g')}
   ),
   stated AS (
     INSERT INTO customer_meters AS c (${namesOf(STATE_COLUMNS)})
-    SELECT ${namesOf(STATE_COLUMNS, 'r.')} FROM ${rowsOf('flush_meter_states')}
+    SELECT ${namesOf(STATE_COLUMNS, 'r.')} FROM ${rowsOf('flush_settled_meters')}
     ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET ${assignments(STATE_COLUMNS, 'excluded', 'c')}
   ),
   armed AS (
@@ -215,9 +216,14 @@ const RARE = `,
     SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_sold_spans')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SPAN_COLUMNS, 'excluded', 'u')}
   ),
+  marked AS (
+    INSERT INTO stretch_marks AS k (${namesOf(MARK_COLUMNS)})
+    SELECT ${namesOf(MARK_COLUMNS, 'r.')} FROM ${rowsOf('flush_stretch_marks')}
+    ON CONFLICT (slot, customer_id, meter_id, started_at, place, account_id) DO UPDATE SET ${assignments(MARK_COLUMNS, 'excluded', 'k')}
+  ),
   reserved AS (
     INSERT INTO reservations AS v (${namesOf(RESERVATION_COLUMNS)})
-    SELECT ${namesOf(RESERVATION_COLUMNS, 'r.')} FROM ${rowsOf('flush_holds')}
+    SELECT ${namesOf(RESERVATION_COLUMNS, 'r.')} FROM ${rowsOf('flush_placed_holds')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(RESERVATION_COLUMNS, 'excluded', 'v')}
   ),
   accounted AS (

@@ -17,6 +17,7 @@ export type ReservationJson = {
   readonly committed: number;
   readonly late: boolean;
   readonly created_at: string;
+  readonly place: number | null;
   readonly expires_at: string;
   readonly resolved_at: string | null;
   readonly balance_after: number | null;
@@ -42,6 +43,7 @@ export function reservationOf(row: ReservationJson): Reservation {
     committed: BigInt(row.committed),
     late: row.late,
     createdAt: Date.parse(row.created_at),
+    place: row.place ?? 0,
     expiresAt: Date.parse(row.expires_at),
     resolvedAt: row.resolved_at === null ? null : Date.parse(row.resolved_at),
     balanceAfter: row.balance_after === null ? null : BigInt(row.balance_after),

@@ -17,7 +17,10 @@ import { assert, must } from '../kernel/assert.ts';
 import { inSlices } from '../kernel/slices.ts';
 import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
 import type { Ids, Timers } from '../ports.ts';
-import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
+import type { ExternalKey, History, LoadedCustomer, MeterKey } from '../storage.ts';
+import { ENDED_GRANTS_MAX, STRETCH_MARKS_MAX } from '../limits.ts';
+import { type Carried, momentOf, type StretchMark } from '../metering/stretch.ts';
+import type { MARK_COLUMNS } from './mark-columns.ts';
 import { NO_BILLING } from '../subscriptions/subscription.ts';
 import type { Bigints } from './bigints.ts';
 import type { RowOf } from './columns.ts';
@@ -224,6 +227,10 @@ function meterState(
     others: periods.filter((period) => period.start !== start),
     grants,
     allocated: row.allocated,
+    stretch: {
+      start: momentOf(row.stretch_start?.getTime() ?? start, row.stretch_place ?? 0),
+      aggregate: row.stretch_aggregate ?? 0n,
+    },
     spans: (row.spans ?? []).map(spanOf),
     topUp,
     firstGrantAt: row.first_grant_at?.getTime() ?? null,
@@ -272,13 +279,39 @@ export async function loadHistory(
   sql: Sql<Bigints>,
   key: MeterKey,
   since: number,
-): Promise<Period[]> {
-  const rows = await sql<PeriodRow[]>`
-    select ${periodColumns(sql)} from accounts a join balances b on b.slot = a.slot and b.id = a.id
-    where a.slot = ${key.slot} and a.customer_id = ${key.customerId} and a.meter_id = ${key.meterId}
-      and (b.period_end is null or b.period_end > ${new Date(since)} or b.debits_pending > 0)
-    order by a.period_start`;
-  return rows.map(periodOf);
+): Promise<History> {
+  const { slot, customerId, meterId } = key;
+  const from = new Date(since);
+  const [periods, marks, ended] = await Promise.all([
+    sql<PeriodRow[]>`
+      select ${periodColumns(sql)} from accounts a join balances b on b.slot = a.slot and b.id = a.id
+      where a.slot = ${slot} and a.customer_id = ${customerId} and a.meter_id = ${meterId}
+        and (b.period_end is null or b.period_end > ${from} or b.debits_pending > 0)
+      order by a.period_start`,
+    sql<MarkColumns[]>`
+      select started_at, place, account_id, aggregate, carried from stretch_marks
+      where slot = ${slot} and customer_id = ${customerId} and meter_id = ${meterId} and started_at > ${from}
+      order by started_at desc, place desc limit ${STRETCH_MARKS_MAX}`,
+    sql<GrantRow[]>`
+      select g.*, case when p.id is not null then ${priceJson(sql)} end as price
+      from grants g left join usage_prices p on p.id = g.usage_price_id
+      where g.slot = ${slot} and g.customer_id = ${customerId} and g.meter_id = ${meterId} and g.ended_at > ${from}
+      order by g.ended_at desc limit ${ENDED_GRANTS_MAX}`,
+  ]);
+  return {
+    periods: periods.map(periodOf),
+    marks: marks.map(markOf).reverse(),
+    ended: ended.map(grantOf).reverse(),
+  };
+}
+
+function markOf(row: MarkColumns): StretchMark {
+  return {
+    accountId: row.account_id,
+    start: momentOf(row.started_at.getTime(), row.place),
+    aggregate: row.aggregate,
+    carried: row.carried === null ? [] : fromJson<readonly Carried[]>(row.carried),
+  };
 }
 
 function periodOf(row: PeriodRow): Period {
@@ -314,6 +347,8 @@ function grantOf(row: GrantRow): Grant {
     spent: row.spent,
     cut: row.cut === null ? [] : fromJson<readonly CutUse[]>(row.cut),
     cap: row.source === 'rollover' ? row.rollover_max : null,
+    startedAt: row.started_at && momentOf(row.started_at.getTime(), row.started_in ?? 0),
+    endedIn: row.ended_in ?? 0,
     effectiveAt: row.effective_at.getTime(),
     expiresAt: row.expires_at?.getTime() ?? null,
     priority: row.priority,
@@ -383,5 +418,7 @@ type StateRow = MeterColumns &
     readonly reservations: readonly ReservationJson[] | null;
     readonly top_up: TopUpJson | null;
   };
+
+type MarkColumns = RowOf<typeof MARK_COLUMNS>;
 
 type GrantRow = RowOf<typeof GRANT_COLUMNS> & { readonly price: UsagePriceRow | null };

@@ -9,6 +9,7 @@ import type {
   StateRow,
 } from '../storage.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { indexOf, timeOf } from '../metering/stretch.ts';
 import { added, kept, replaced, type RowColumns } from './columns.ts';
 
 export const ACCOUNT_COLUMNS = {
@@ -72,6 +73,9 @@ export const GRANT_COLUMNS = {
   used: replaced('bigint', ({ grant }) => grant.used),
   spent: replaced('bigint', ({ grant }) => grant.spent),
   cut: replaced('exact_json', ({ grant }) => (grant.cut.length === 0 ? null : grant.cut)),
+  started_at: replaced('time', ({ grant }) => grant.startedAt && timeOf(grant.startedAt)),
+  started_in: replaced('integer', ({ grant }) => grant.startedAt && indexOf(grant.startedAt)),
+  ended_in: replaced('integer', ({ grant }) => grant.endedIn),
   effective_at: kept('time', ({ grant }) => grant.effectiveAt),
   priority: kept('integer', ({ grant }) => grant.priority),
   overage_allowed: kept('boolean', ({ grant }) => grant.overageAllowed),
@@ -107,6 +111,9 @@ export const STATE_COLUMNS = {
   period_start: replaced('time', ({ state }) => state.current.start),
   period_end: replaced('time', ({ state }) => state.current.end),
   allocated: replaced('bigint', ({ state }) => state.allocated),
+  stretch_start: replaced('time', ({ state }) => timeOf(state.stretch.start)),
+  stretch_place: replaced('integer', ({ state }) => indexOf(state.stretch.start)),
+  stretch_aggregate: replaced('bigint', ({ state }) => state.stretch.aggregate),
   first_grant_at: replaced('time', ({ state }) => state.firstGrantAt),
   ever_expired: replaced('boolean', ({ state }) => state.everExpired),
   exhausted: replaced('boolean', ({ state }) => state.exhausted),

@@ -18,6 +18,7 @@ export const RESERVATION_COLUMNS = {
   committed: replaced('bigint', ({ reservation }) => reservation.committed),
   late: replaced('boolean', ({ reservation }) => reservation.late),
   created_at: kept('time', ({ reservation }) => reservation.createdAt),
+  place: kept('integer', ({ reservation }) => reservation.place),
   expires_at: replaced('time', ({ reservation }) => reservation.expiresAt),
   resolved_at: replaced('time', ({ reservation }) => reservation.resolvedAt),
   balance_after: replaced('bigint', ({ reservation }) => reservation.balanceAfter),

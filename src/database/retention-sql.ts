@@ -38,6 +38,8 @@ export const SWEEPS: readonly Sweep[] = [
       INSERT INTO closing_balances AS c (account_id, members) SELECT account_id, count(*) FROM gone GROUP BY account_id
       ON CONFLICT (account_id) DO UPDATE SET members = c.members + excluded.members)`,
   },
+  // No event is so late.
+  { table: 'stretch_marks', window: 'keys', over: 't.started_at < $3' },
   { table: 'idempotency', window: 'keys', over: 't.created_at < $3' },
   {
     // No payment was made or tried with it.

@@ -44,6 +44,13 @@ CREATE TYPE flush_sold_spans AS (slot smallint, id uuid, organisation_id uuid, m
 CREATE TYPE flush_pausable AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, bundle_id uuid, product_id uuid, price_id uuid, plan_name text, price_list_name text, unit_amount bigint, currency text, "interval" text, interval_count integer, quantity integer, payment_link_id uuid, payment_link_token text, client_reference_id text, metadata jsonb, status text, overdue text, anchor_at timestamptz, zone text, period_index integer, period_start timestamptz, period_end timestamptz, period_price bigint, trial_end timestamptz, cancel_at timestamptz, canceled_at timestamptz, ended_at timestamptz, paused_at timestamptz, resumes_at timestamptz, keep_invoices boolean, pauses jsonb, open jsonb, waiting jsonb, credit bigint, given_back jsonb, discount jsonb, usage jsonb, sequence bigint, event_at timestamptz, created_at timestamptz, live boolean);
 -- In place of flush_grants, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_cut_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, cut jsonb, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
+CREATE TYPE flush_stretch_marks AS (slot smallint, customer_id uuid, meter_id uuid, started_at timestamptz, place integer, account_id uuid, aggregate bigint, carried jsonb);
+-- In place of flush_meter_states, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_settled_meters AS (slot smallint, customer_id uuid, meter_id uuid, period_start timestamptz, period_end timestamptz, allocated bigint, stretch_start timestamptz, stretch_place integer, stretch_aggregate bigint, first_grant_at timestamptz, ever_expired boolean, exhausted boolean, sequence bigint, event_at timestamptz, fired jsonb);
+-- In place of flush_cut_grants.
+CREATE TYPE flush_placed_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, cut jsonb, started_at timestamptz, started_in integer, ended_in integer, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
+-- In place of flush_holds.
+CREATE TYPE flush_placed_holds AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, member_account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, place integer, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, paid_by jsonb, parts jsonb);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -259,6 +266,9 @@ CREATE TABLE customer_meters (
   sequence bigint NOT NULL,
   event_at timestamptz NOT NULL,
   fired jsonb DEFAULT '[]'::jsonb NOT NULL,
+  stretch_start timestamptz,
+  stretch_place integer,
+  stretch_aggregate bigint,
   CONSTRAINT customer_meters_pkey PRIMARY KEY (slot, customer_id, meter_id)
 ) WITH (fillfactor=70);
 
@@ -297,6 +307,9 @@ CREATE TABLE grants (
   usage_price_id uuid,
   charges boolean DEFAULT false NOT NULL,
   cut jsonb,
+  started_at timestamptz,
+  started_in integer,
+  ended_in integer,
   CONSTRAINT grants_pkey PRIMARY KEY (slot, id),
   CONSTRAINT grants_end_has_reason CHECK ((ended_at IS NULL) = (ended_how IS NULL)),
   CONSTRAINT grants_live_allowance_renews CHECK (reset_interval IS NULL OR NOT started OR ended_at IS NOT NULL OR renews_at IS NOT NULL),
@@ -1878,6 +1891,7 @@ CREATE TABLE reservations (
   parts jsonb NOT NULL,
   member_account_id uuid,
   paid_by jsonb,
+  place integer,
   CONSTRAINT reservations_pkey PRIMARY KEY (slot, id),
   CONSTRAINT reservations_amount_positive CHECK (amount > 0),
   CONSTRAINT reservations_committed_is_used CHECK (committed >= 0 AND (committed = 0 OR status = 'committed'::text)),
@@ -2024,6 +2038,23 @@ CREATE TABLE product_slugs (
   CONSTRAINT product_slugs_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
 );
 CREATE INDEX product_slugs_of_organisation ON product_slugs (organisation_id);
+
+-- What a period had counted before something changed what may be used: by these an event that comes late is settled as one that came
+-- in time. Of periods before this release nothing is kept: what is late in them counts as it did.
+CREATE TABLE stretch_marks (
+  slot smallint NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  -- Of the boundary: the period had counted `aggregate` before it.
+  started_at timestamptz NOT NULL,
+  -- Among the boundaries of this millisecond, where something was used between them.
+  place integer NOT NULL,
+  account_id uuid NOT NULL,
+  aggregate bigint NOT NULL,
+  -- At the start of a period: what was used before of the grants that go on. Null: nothing.
+  carried jsonb,
+  CONSTRAINT stretch_marks_pkey PRIMARY KEY (slot, customer_id, meter_id, started_at, place, account_id)
+);
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

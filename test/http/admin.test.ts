@@ -126,6 +126,7 @@ test('admin retention says what it deleted, or would delete in a dry run', async
       denials: 0,
       denial_counts: 0,
       sign_in_links: 0,
+      stretch_marks: 0,
       sessions: 0,
       invitations: 0,
     },

@@ -73,7 +73,10 @@ describe('usage of a member of a credit pool', () => {
   test.each(LATE)('is late, in any order: %s', (_what, before, late) => {
     const ends = [late, late.toReversed()].map((order) => {
       const world = after(...before, wait(DAY + 2 * HOUR), ...order);
-      return (['chat', 'images', 'tokens', 'credits'] as const).map((slug) => world.periods(slug));
+      return (['chat', 'images', 'tokens', 'credits'] as const).map((slug) =>
+        // One that was opened for nothing is as none.
+        world.periods(slug).filter((numbers) => numbers.some((units) => units !== 0)),
+      );
     });
     expect(ends[0]).toEqual(ends[1]);
   });

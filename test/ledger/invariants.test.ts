@@ -322,9 +322,16 @@ test.each(['sum', 'count', 'max', 'last', 'unique'] as const)(
 /** The state without the times of writing, and without periods that have become useless since. */
 function timeless(world: World): unknown {
   const period = (of: World['state']['current']) => ({ ...of, updatedAt: 0 });
-  const { current, others, ...rest } = world.seen;
-  const kept = others.filter(({ end }) => end === null || end > world.now - PERIODS_KEPT_MS);
-  return { ...rest, current: period(current), others: kept.map(period) };
+  const { current, others, marks, ended, ...rest } = world.seen;
+  const since = world.now - PERIODS_KEPT_MS;
+  const kept = others.filter(({ end }) => end === null || end > since);
+  return {
+    ...rest,
+    current: period(current),
+    others: kept.map(period),
+    marks: marks.filter(({ start }) => start > since),
+    ended: ended.filter((grant) => (grant.ended?.at ?? 0) > since),
+  };
 }
 
 /** An alarm does some of what is due, and is due again. */

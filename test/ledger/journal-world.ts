@@ -98,6 +98,7 @@ function effectsOf(unit: Planted): MeterEffects {
     events: [],
     members: [],
     spans: [],
+    marks: [],
     reservations: [],
     pooled: [],
     beside: [],

@@ -58,7 +58,7 @@ const STORIES: [string, PlanFields, Step[], [bigint | null, bigint, bigint | nul
   ['what a daily add-on had left rolls over within the month', {},                         [addOn({ limit: 5n, resetInterval: 'day', rollover: ROLLS }), at(T0 + DAY)], [20n, 0n, 20n]],
   ['up to its cap',                                          {},                           [addOn({ limit: 5n, resetInterval: 'day', rollover: ROLLS }), at(T0 + 2 * DAY - 1)], [20n, 0n, 20n]],
   ['overage of the month is paid by the add-on when it comes anew', {},                    [addOn({ limit: 5n, resetInterval: 'day' }), use(17n), at(T0 + DAY)], [20n, 17n, 3n]],
-  ['a daily unlimited add-on, gone later, leaves what it gave', {},                        [addOn({ limit: null, resetInterval: 'day', priority: 101 }), use(99n), at(T0 + DAY), (w) => w.withdrawPlan('voided', 'add-on')], [99n, 99n, 0n]],
+  ['a daily unlimited add-on, gone later, leaves what it gave', {},                        [addOn({ limit: null, resetInterval: 'day', priority: 101 }), use(99n), at(T0 + DAY), (w) => w.withdrawPlan('voided', 'add-on')], [109n, 99n, 10n]],
   ['an allowance by hand that is used up comes again',       {},                           [(w) => w.grant({ amount: 5n, every: 'quarter' }), use(15n), at(FEB), use(10n), at(Date.UTC(2026, 3, 30, 12))], [15n, 0n, 15n]],
   ['a top-up and a plan',                                    {},                           [topUp(5n), use(12n), at(FEB)],                                 [13n, 0n, 13n]],
 ];

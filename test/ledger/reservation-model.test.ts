@@ -1,14 +1,15 @@
 // Random histories of what is granted, used and held, over many periods: after each step the ledger
-// says what a reckoning unit by unit says, whether its alarms come or not.
+// says what a reckoning unit by unit says, whether its alarms come or not. What comes late is compared
+// with the specification (`reference/ledger.test.ts`).
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { breakdown, snapshotOf } from '../../ledger/metering/meter.ts';
 import { holds, seeded } from './property.ts';
 import { consumed, Model } from './reservation-model.ts';
-import { DAY, HOUR, T0, World } from './world.ts';
+import { DAY, T0, World } from './world.ts';
 
 type Command =
-  | { readonly kind: 'use' | 'late'; readonly value: number; readonly ago: number }
+  | { readonly kind: 'use'; readonly value: number }
   | {
       readonly kind: 'top-up';
       readonly size: number;
@@ -43,15 +44,6 @@ const commands = fc.array(
       arbitrary: fc.record({
         kind: just('use'),
         value: fc.integer({ min: -6, max: 9 }),
-        ago: just(0),
-      }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        kind: just('late'),
-        value: units,
-        ago: fc.integer({ min: HOUR, max: 4 * DAY }),
       }),
     },
     {
@@ -142,11 +134,6 @@ class Pair {
         if (command.value < 0 && !model.isPlain) return;
         world.use(BigInt(command.value));
         return model.use(command.value);
-      case 'late': {
-        const eventAt = world.now - command.ago;
-        if (model.useLate(command.value, eventAt)) world.use(BigInt(command.value), { eventAt });
-        return;
-      }
       case 'top-up': {
         const { size, priority, ms } = command;
         const expiresAt = ms === null ? null : world.now + ms;

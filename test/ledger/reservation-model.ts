@@ -51,11 +51,11 @@ export class Model {
     return this.#plan.isLive;
   }
 
-  /** Whether units go back only where they came from in this period. */
+  /** Whether units go back to the plan alone. Which of several gets them is the specification's (`reference/walk.ts`). */
   get isPlain(): boolean {
     const isOld = ({ kind, taken }: Source): boolean => kind === 'top-up' && taken > 0;
     const isOver = this.#plan.isLive && this.#plan.taken > this.#plan.size;
-    return !isOver && (this.periods.length === 1 || !this.sources.some(isOld));
+    return !isOver && !this.sources.some(isOld);
   }
 
   get open(): Held[] {
@@ -137,13 +137,6 @@ export class Model {
     }
     this.period.settled -= wanted;
     this.#settle();
-  }
-
-  useLate(value: number, at: number): boolean {
-    const period = this.periods.findLast(({ start }) => start <= at);
-    if (period === undefined || period === this.period || period.sum + value < 0) return false;
-    period.sum += value;
-    return true;
   }
 
   topUp(id: string, size: number, priority: number, expiresAt: number): void {

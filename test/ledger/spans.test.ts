@@ -124,14 +124,14 @@ test('a top-up is used before usage is sold', () => {
   expect(spansOf(world)).toEqual(['0- plan price 5']);
 });
 
-test('the rest of a top-up goes on to the next period, and covers nothing of the closed span', () => {
+test('the rest of a top-up goes on to the next period, and covers what comes late of the one before', () => {
   const world = sold();
   world.grant({ amount: 20n });
   world.use(25n);
   later(world, 28);
   world.use(3n, at(27));
-  expect(spansOf(world)).toEqual(['0-28 plan price 3', '28- plan price 0']);
-  expect(world.numbers).toEqual([15n, 0n, 15n]);
+  expect(spansOf(world)).toEqual(['0-28 plan price 0', '28- plan price 0']);
+  expect(world.numbers).toEqual([12n, 0n, 12n]);
 });
 
 describe('a late event', () => {

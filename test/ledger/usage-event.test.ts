@@ -65,6 +65,7 @@ test('usage.recorded adds no row but the event', () => {
     state: world.state,
     transfers: [],
     spans: [],
+    marks: [],
     reservations: [],
     pooled: [],
     beside: [],

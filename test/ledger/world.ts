@@ -81,6 +81,8 @@ export function grantOf({ id, now }: Made, { every, rollover, ...rest }: GrantFi
     used: 0n,
     spent: 0n,
     cut: [],
+    startedAt: null,
+    endedIn: 0,
     cap: null,
     effectiveAt: now,
     expiresAt: null,
@@ -190,6 +192,7 @@ export class World {
       affords,
       alerts,
       credits: null,
+      late: { left: Infinity },
     };
   }
 

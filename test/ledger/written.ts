@@ -158,8 +158,8 @@ export class Written {
       throw new Error('a span is not written');
     }
     // What of periods, spans, reservations and the top-up has changed is in rows of their own.
-    const { current, others, spans: before, reservations, topUp } = known.state;
-    const own = { ...state, current, others, spans: before, reservations, topUp };
+    const { current, others, spans: before, reservations, topUp, marks, ended } = known.state;
+    const own = { ...state, current, others, spans: before, reservations, topUp, marks, ended };
     const isMoved =
       current.accountId !== state.current.accountId || current.end !== state.current.end;
     if (!stateChanged && isMoved) throw new Error('where the period ends is not written');

@@ -8,6 +8,7 @@ import type {
   BillingAccountRow,
   GrantRow,
   ReservationRow,
+  MarkRow,
   SpanRow,
   SubscriptionFollowupRow,
   SubscriptionRow,
@@ -90,6 +91,7 @@ export type StateColumns = {
   readonly start: number;
   readonly end: number | null;
   readonly allocated: bigint;
+  readonly stretch: MeterState['stretch'];
   readonly firstGrantAt: number | null;
   readonly everExpired: boolean;
   readonly exhausted: boolean;
@@ -156,6 +158,8 @@ export class Database {
   readonly followups = new Table<string, string>(this.#note);
   readonly subscriptions = new Table<string, SubscriptionRow>(this.#note);
   readonly spans = new Table<string, SpanRow>(this.#note);
+  /** By account and time. */
+  readonly marks = new Table<string, MarkRow>(this.#note);
   /** What a pool asks for a unit, by the account of a period of a member. */
   readonly pooled = new Table<string, bigint>(this.#note);
   /** Credits that were drawn, by the account that they were drawn for. */

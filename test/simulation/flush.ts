@@ -1,5 +1,6 @@
 // A flush, as ledger/storage.ts promises it: the fence moves and everything is written, or nothing.
 // It refuses what the schema's constraints refuse; of these refusals only a used id may ever occur.
+import type { Grant } from '../../ledger/metering/grants.ts';
 import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import { nextAsk } from '../../ledger/payments/payment.ts';
 import type { PaymentState } from '../../ledger/payments/payment.ts';
@@ -158,7 +159,7 @@ function writeCustomers(db: Database, rows: FlushRows): void {
   for (const row of rows.grants) {
     const { amount, used } = row.grant;
     demand(used >= 0n && (amount === null || used <= amount), 'grants_used_within_amount');
-    demand((db.grants.get(row.grant.id)?.grant.ended ?? null) === null, 'a grant ends once');
+    demand(mayBecome(db.grants.get(row.grant.id)?.grant, row.grant), 'a grant ends once');
     db.grants.set(row.grant.id, row);
   }
   for (const row of rows.states) writeState(db, row);
@@ -173,14 +174,23 @@ function writeCustomers(db: Database, rows: FlushRows): void {
   }
 }
 
+/** What was used up may get units back by a late correction, and what had rolled over may come to nothing and back. */
+function mayBecome(before: Grant | undefined, { ended }: Grant): boolean {
+  if (before === undefined || before.ended === null) return true;
+  const { at, how } = before.ended;
+  const isOpen = how === 'used_up' || (before.source === 'rollover' && before.amount === 0n);
+  return isOpen || (ended?.at === at && ended.how === how);
+}
+
 function writeState(db: Database, { customer, state }: StateRow): void {
-  const { meterId, current, allocated, firstGrantAt, everExpired, exhausted, fired } = state;
+  const { meterId, current, allocated, stretch, firstGrantAt, everExpired, exhausted, fired } =
+    state;
   const { sequence, eventAt, nextDue, topUp } = state;
   const { start, end } = current;
   const key = { customerId: customer.id, meterId, start };
   demand(current.accountId === periodAccountId(ids, key), 'a period has its own account');
   const events = { sequence, eventAt };
-  const flags = { allocated, firstGrantAt, everExpired, exhausted, fired };
+  const flags = { allocated, stretch, firstGrantAt, everExpired, exhausted, fired };
   db.states.set(`${customer.id} ${meterId}`, {
     customer,
     meterId,

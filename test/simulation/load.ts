@@ -401,6 +401,8 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   used: 0n,
   spent: 0n,
   cut: [],
+  startedAt: null,
+  endedIn: 0,
   cap: null,
   priority: 100,
   createdAt: EARLIER,

@@ -18,6 +18,7 @@ import type {
   AlarmKind,
   NextAlarms,
   ExternalKey,
+  History,
   LoadedCustomer,
   MeterKey,
   ReservationRow,
@@ -143,7 +144,8 @@ export class CustomerLoad {
       found === undefined ? empty : { ...found, end: row === undefined ? found.end : row.end };
     const state = emptyMeterState(meter, entitlementId(ids, key), current);
     if (row === undefined) return state;
-    const { allocated, firstGrantAt, everExpired, exhausted, fired, sequence, eventAt } = row;
+    const { allocated, stretch, firstGrantAt, everExpired, exhausted, fired, sequence, eventAt } =
+      row;
     const { topUp } = row;
     const grants = this.#grants
       .filter((one) => one.customerId === customerId && one.meterId === meterId)
@@ -162,6 +164,7 @@ export class CustomerLoad {
         .map(({ span }) => span),
       topUp,
       allocated,
+      stretch,
       firstGrantAt,
       everExpired,
       exhausted,
@@ -200,7 +203,29 @@ export function resolve(
   );
 }
 
-export function history(db: Database, key: MeterKey, since: number): Period[] {
+export function history(db: Database, { customerId, meterId }: MeterKey, since: number): History {
+  const isIts = (row: { readonly customer: Customer; readonly meterId: string }): boolean =>
+    row.customer.id === customerId && row.meterId === meterId;
+  return {
+    periods: periodsSince(db, { customerId, meterId }, since),
+    marks: db.marks
+      .values()
+      .filter((row) => isIts(row) && row.mark.start > since)
+      .map(({ mark }) => mark)
+      .toSorted((a, b) => a.start - b.start),
+    ended: db.grants
+      .values()
+      .filter((row) => isIts(row) && (row.grant.ended?.at ?? 0) > since)
+      .map(({ grant }) => grant)
+      .toSorted((a, b) => (a.ended?.at ?? 0) - (b.ended?.at ?? 0)),
+  };
+}
+
+function periodsSince(
+  db: Database,
+  key: Pick<MeterKey, 'customerId' | 'meterId'>,
+  since: number,
+): Period[] {
   return db.accounts
     .values()
     .filter(

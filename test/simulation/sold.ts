@@ -24,6 +24,7 @@ export function writeSold(
     demand(billedAs === null || end !== null, 'usage_spans_billed_is_closed');
     db.spans.set(id, row);
   }
+  for (const row of rows.marks) db.marks.set(`${row.mark.accountId} ${row.mark.start}`, row);
   for (const row of rows.billingAccounts) db.billingAccounts.set(row.customer.id, row);
   for (const row of rows.subscriptionFollowups) {
     const { id, kind } = row.followup;

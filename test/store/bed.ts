@@ -74,6 +74,7 @@ export const NO_ROWS: FlushRows = {
   subscriptions: [],
   subscriptionFollowups: [],
   spans: [],
+  marks: [],
   reservations: [],
   billingAccounts: [],
   topUps: [],

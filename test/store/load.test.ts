@@ -33,7 +33,7 @@ async function statesOf(customer: string): Promise<Record<string, MeterState>> {
 function comparable(state: MeterState): MeterState {
   const { start: now } = state.current;
   const others = state.others.filter(({ start, reserved }) => start > now || reserved > 0n);
-  return { ...state, others, historyLoaded: false };
+  return { ...state, others, marks: [], ended: [], historyLoaded: false };
 }
 
 const DAY = 86_400_000;

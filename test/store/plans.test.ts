@@ -59,6 +59,7 @@ class Written {
       affords: null,
       alerts: null,
       credits: null,
+      late: { left: Infinity },
     };
     const key = { customerId: customer.id, meterId: meter.id };
     const first = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
@@ -146,7 +147,7 @@ class Written {
 /** The past is loaded only for late events. */
 function comparable(state: MeterState): MeterState {
   const others = state.others.filter(({ start }) => start > state.current.start);
-  return { ...state, others, historyLoaded: false };
+  return { ...state, others, marks: [], ended: [], historyLoaded: false };
 }
 
 type Step = (written: Written) => Promise<void>;

@@ -235,6 +235,8 @@ function grantOf(
     used: 0n,
     spent: 0n,
     cut: [],
+    startedAt: null,
+    endedIn: 0,
     cap: null,
     effectiveAt,
     expiresAt,

@@ -36,7 +36,7 @@ export function instantStorage(customers: readonly Customer[], leaseMs: number):
       ),
     identifyCustomers: (ids) => Promise.resolve(found(ids)),
     resolveCustomers: none,
-    loadHistory: none,
+    loadHistory: () => Promise.resolve({ periods: [], marks: [], ended: [] }),
     loadMembers: none,
     loadAlerts: () => Promise.resolve(NO_ALERTS),
     usedIds: none,

@@ -99,6 +99,8 @@ function allowance(): Grant {
     used: 0n,
     spent: 0n,
     cut: [],
+    startedAt: null,
+    endedIn: 0,
     cap: null,
     effectiveAt: now,
     expiresAt: null,

@@ -1,5 +1,4 @@
-// The ledger beside the reference, after every step of random histories: those kinds of history in
-// which it keeps the specification of balances (balance.md).
+// The ledger beside the reference, after every step of random histories (balance.md).
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ids } from '../../../src/platform/ids.ts';
@@ -18,6 +17,13 @@ const KEPT: readonly (readonly [name: string, kinds: Kinds, plans: readonly Plan
   ['grants that end and are voided',     { use: 4, grant: 2, void: 1 },                     ROLLING],
   ['changes of plan',                    { use: 4, grant: 1, void: 1, change: 2 },          PLANS],
   ['changes of plans that roll over',    { use: 4, grant: 1, void: 1, change: 2 },          ROLLING],
+  ['late usage of plans that roll over', { use: 3, correct: 1, late: 1, lateCorrection: 1 }, ROLLING],
+  ['late usage beside grants',           { use: 3, correct: 1, late: 2, lateCorrection: 1, grant: 2, void: 1 }, PLANS],
+  ['late usage beside grants and what rolls over', { use: 3, correct: 1, late: 2, lateCorrection: 1, grant: 2, void: 1 }, ROLLING],
+  ['late usage over changes of plan',    { use: 3, correct: 1, late: 2, lateCorrection: 1, change: 2 }, PLANS],
+  ['late usage over changes of plans that roll over', { use: 3, correct: 1, late: 2, lateCorrection: 1, change: 2 }, ROLLING],
+  ['corrections over changes of plan',   { use: 4, correct: 2, change: 2 },                 ROLLING],
+  ['corrections beside grants',          { use: 4, correct: 2, grant: 2, void: 1 },         ROLLING],
 ];
 
 test.each(KEPT)(seeded('%s: the ledger says what the reference says'), (_name, kinds, plans) => {

@@ -78,7 +78,10 @@ function boundaries(facts: Facts, now: number, cuts: readonly number[]): number[
     for (const edge of edgesOf(recurring, recurring.from, now)) found.add(edge);
   }
   for (const { plans, end, paused = [] } of facts.subscriptions) {
-    for (const { at } of plans) found.add(at);
+    // Neighbours with the same terms are one stretch; what is sold is billed.
+    const isAnother = (index: number): boolean =>
+      plans[index]?.plan !== plans[index - 1]?.plan || plans[index]?.plan.price !== undefined;
+    for (const [index, { at }] of plans.entries()) if (isAnother(index)) found.add(at);
     if (end !== undefined) found.add(end);
     for (const { from, until } of paused) found.add(from).add(until ?? Infinity);
   }

@@ -23,7 +23,7 @@ const KERNEL = ['ledger/kernel/**', 'big.js'];
 const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
-  'ledger/metering/{alert,grants,meter,paid-by,pool,reservation,span,usage-price}.ts',
+  'ledger/metering/{alert,grants,meter,paid-by,pool,reservation,span,stretch,usage-price}.ts',
   'ledger/payments/{charge,declines,dispute,payment,pricing,refund}.ts',
   'ledger/subscriptions/{commands,dunning,given-back,invoice-ids,preview,rating,subscription,transitions,upcoming}.ts',
   'ledger/topups/**',

@@ -63,7 +63,7 @@ const part = (grant: Fields) => ({
 const NUMBERS: [string, Fields[], number, Fields, (number | null)[]][] = [
   ['overdrawn',             [{}],                    14,  { balance: -4, remaining: 0, overage: 4, unlimited: false },         [0]],
   ['unlimited',             [{ unlimited: true }],   14,  { balance: null, limit: null, remaining: null, overage: 0, unlimited: true },  [null]],
-  ['unlimited beside ten',  [{ priority: 1 }, { unlimited: true }],  14,  { balance: null, limit: null, consumed: 14 },         [0, null]],
+  ['unlimited beside ten',  [{ priority: 1 }, { unlimited: true }],  14,  { balance: null, limit: null, consumed: 14 },         [10, null]],
   ['used up, then more',    [{}, {}],                10,  { balance: 10, limit: 20, consumed: 10, overage: 0 },                 [0, 10]],
 ];
 

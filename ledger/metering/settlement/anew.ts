@@ -1,0 +1,332 @@
+import { LATE_WORK_MAX } from '../../limits.ts';
+import { startingAt } from '../in-order.ts';
+import { billedOf, type MeterState, type Period } from '../meter.ts';
+import type { MeterDraft } from '../meter-draft.ts';
+import { burn, type Grant, left, unburn } from '../grants.ts';
+import { paidByGrant, type Reservation } from '../reservation.ts';
+import type { StretchMark } from '../stretch.ts';
+import { factsSince, nextBoundary } from './facts.ts';
+import { type Settlement, settle, type Used } from './settle.ts';
+
+// What comes late changes everything after it (balance.md 1): it is settled without it and with it, and
+// the difference is made.
+
+type Late = {
+  readonly period: Period;
+  /** The change is after this moment, and in the stretch that holds it (`stretch.ts`). */
+  readonly after: number;
+  /** What it adds to the period's aggregate. */
+  readonly value: bigint;
+  /** Names the change. */
+  readonly key: string;
+};
+
+/** How many moments the late changes of one unit may be settled over. */
+export class LateBudget {
+  left = LATE_WORK_MAX;
+
+  /** A unit is decided. */
+  begin(): void {
+    this.left = LATE_WORK_MAX;
+  }
+}
+
+/**
+ * Makes the change, and settles anew what follows from it: in the period of the change, and in as many
+ * after it as another one begins with. Where the budget of the unit is used up only what must be.
+ */
+export function settleAnew(draft: MeterDraft, late: Late, change: () => void): void {
+  const { now, ids, late: budget } = draft.context;
+  draft.settleUse();
+  const before = draft.state;
+  countInMarks(draft, late);
+  change();
+  const asked = { now, ids, isMember: draft.pool !== null };
+  const settled = (state: MeterState, periods: number): Settlement =>
+    settle(factsSince(state, asIs(state, late.period), periods), asked);
+  let left = budget.left;
+  for (let periods = 1; left > 0; periods *= PERIODS_MORE) {
+    const [was, is] = [settled(before, periods), settled(draft.state, periods)];
+    left -= was.work + is.work;
+    budget.left = left;
+    if (is.isWhole || isAsBefore(was, is)) return new Difference(draft, was, is).make(late.key);
+  }
+  takeBack(draft, late.key);
+}
+
+/** What is settled is used: the last grants that burned get back what is more. */
+function takeBack(draft: MeterDraft, key: string): void {
+  const { current, allocated, grants } = draft.state;
+  const spent = current.consumed - billedOf(draft.state);
+  if (spent >= allocated) return;
+  const { ids, now } = draft.context;
+  const back = unburn(grants, allocated - spent, paidByGrant(draft.state));
+  draft.burned(back.grants);
+  draft.credit(ids.derive('lapsed', key), -(back.rest + back.lapsed), now);
+  draft.change({ allocated: spent });
+}
+
+const PERIODS_MORE = 8;
+
+/** Whether what follows begins with the same. */
+function isAsBefore({ open: was }: Settlement, { open: is }: Settlement): boolean {
+  if (was.size !== is.size) return false;
+  for (const [id, one] of is) {
+    const other = was.get(id);
+    if (other?.used !== one.used || other.size !== one.size || !isSameCut(other, one)) return false;
+  }
+  return true;
+}
+
+/** The period as it is by now; one without an account yet as it is. */
+function asIs({ current, others }: MeterState, period: Period): Period {
+  if (current.accountId === period.accountId) return current;
+  return startingAt(others, period.start) ?? period;
+}
+
+/** A late event counts in each mark that is after it, and at the boundary that follows it. */
+export function countInMarks(
+  draft: MeterDraft,
+  { period, after, value }: Pick<Late, 'period' | 'after' | 'value'>,
+): void {
+  const { accountId } = period;
+  if (value === 0n) return;
+  const its = draft.state.marks.filter((mark) => mark.accountId === accountId);
+  const next = nextBoundary(factsSince(draft.state, asIs(draft.state, period), 0), {
+    after,
+    period,
+  });
+  const changed: StretchMark[] = its
+    .filter(({ start }) => start > after)
+    .map((mark) => ({ ...mark, aggregate: mark.aggregate + value }));
+  if (next !== null && !changed.some(({ start }) => start <= next)) {
+    const before = its.findLast(({ start }) => start <= after)?.aggregate ?? 0n;
+    changed.unshift({ accountId, start: next, aggregate: before + value, carried: [] });
+  }
+  draft.putMarks(changed);
+  const { current, stretch } = draft.state;
+  if (accountId !== current.accountId || after >= stretch.start) return;
+  draft.change({ stretch: { ...stretch, aggregate: stretch.aggregate + value } });
+}
+
+const NOTHING: Used = { used: 0n, grown: 0n, cut: [] };
+
+class Difference {
+  readonly #draft: MeterDraft;
+  readonly #before: Settlement;
+  readonly #after: Settlement;
+
+  constructor(draft: MeterDraft, before: Settlement, after: Settlement) {
+    this.#draft = draft;
+    this.#before = before;
+    this.#after = after;
+  }
+
+  make(key: string): void {
+    this.#credit(key);
+    this.#spans();
+    const begun = this.#rollOver();
+    let rest = 0n;
+    for (const id of this.#after.used.keys()) if (!begun.has(id)) rest += this.#use(id);
+    this.#level(rest);
+    this.#carry();
+    if (!this.#after.isWhole) return;
+    this.#settle();
+    this.#hold();
+  }
+
+  /** Returns what the grant does not take of it. */
+  #use(id: string): bigint {
+    const [was, is] = [this.#before.used.get(id) ?? NOTHING, this.#after.used.get(id) ?? NOTHING];
+    const units = is.used - was.used;
+    const grown = is.grown - was.grown;
+    if (units === 0n && grown === 0n && isSameCut(was, is)) return 0n;
+    const grant = this.#grant(id);
+    if (grant === undefined) return 0n;
+    const cut = isSameCut(was, is) ? grant.cut : is.cut;
+    const after = usedMore(grant, units, grown);
+    this.#draft.putGrant(revived({ ...after, cut }, this.#draft.context.now));
+    return grant.ended === null ? units - (allUsed(after) - allUsed(grant)) : 0n;
+  }
+
+  /** Of several that began in one millisecond another one may have covered it. */
+  #level(units: bigint): void {
+    const { grants } = this.#draft.state;
+    if (units > 0n) this.#draft.burned(burn(grants, units).grants);
+    if (units < 0n) this.#draft.burned(unburn(grants, -units, new Map()).grants);
+  }
+
+  #grant(id: string): Grant | undefined {
+    const { grants, ended } = this.#draft.state;
+    const isIt = (grant: Grant): boolean => grant.id === id;
+    return grants.find(isIt) ?? ended.findLast(isIt);
+  }
+
+  /** What rolled over is more or less. Returns what had not rolled over before. */
+  #rollOver(): ReadonlySet<string> {
+    const { now } = this.#draft.context;
+    const begun = new Set<string>();
+    for (const id of new Set([...this.#before.rolled.keys(), ...this.#after.rolled.keys()])) {
+      const [was, is] = [this.#before.rolled.get(id), this.#after.rolled.get(id)];
+      const units = (is?.amount ?? 0n) - (was?.amount ?? 0n);
+      const grant = this.#grant(id);
+      if (units === 0n && is?.cap === was?.cap) continue;
+      if (grant === undefined) {
+        if (is === undefined || was !== undefined) continue;
+        this.#draft.putGrant(endedBy({ ...is, started: true }, now));
+        begun.add(id);
+        continue;
+      }
+      const amount = (grant.amount ?? 0n) + units;
+      // What had come to nothing is something again.
+      const ended = grant.ended?.how === 'voided' && grant.amount === 0n ? null : grant.ended;
+      const more = { ...grant, amount, ended, cap: is?.cap ?? null };
+      if (amount > 0n) this.#draft.putGrant(endedBy(revived(more, now), now));
+      else if (grant.ended === null) {
+        this.#draft.putGrant({ ...grant, amount: 0n, used: 0n, ended: { at: now, how: 'voided' } });
+      }
+    }
+    return begun;
+  }
+
+  /** What was used before of what goes on, at the start of each later period. */
+  #carry(): void {
+    const marks: StretchMark[] = [];
+    for (const [accountId, { start, used }] of this.#after.carried) {
+      const was = this.#before.carried.get(accountId)?.used ?? new Map<string, bigint>();
+      const ids = new Set([...was.keys(), ...used.keys()]);
+      const changed = [...ids].filter((id) => was.get(id) !== used.get(id));
+      if (changed.length === 0) continue;
+      const its = this.#draft.state.marks.find(
+        (mark) => mark.accountId === accountId && mark.start === start,
+      );
+      const carried = new Map(its?.carried.map((one) => [one.id, one.used]));
+      for (const id of changed) {
+        const units = (used.get(id) ?? 0n) - (was.get(id) ?? 0n);
+        carried.set(id, atLeast0((carried.get(id) ?? was.get(id) ?? 0n) + units));
+      }
+      marks.push({
+        accountId,
+        start,
+        aggregate: 0n,
+        carried: [...carried].flatMap(([id, units]) => (units > 0n ? [{ id, used: units }] : [])),
+      });
+    }
+    this.#draft.putMarks(marks);
+  }
+
+  #credit(key: string): void {
+    const { now, ids } = this.#draft.context;
+    for (const [accountId, limit] of this.#after.limits) {
+      const period = this.#draft.period(accountId);
+      const units = limit - (this.#before.limits.get(accountId) ?? 0n);
+      // Of what is older than the marks the settlements may know too little.
+      const more = units < -period.granted ? -period.granted : units;
+      if (more === 0n) continue;
+      this.#draft.credit(ids.derive('settled', key, accountId), more, now, period);
+    }
+  }
+
+  /** What closed spans have sold follows from the limits with which they closed. */
+  #spans(): void {
+    const [before, after] = [this.#before, this.#after];
+    const changed = this.#draft.state.spans.flatMap((span) => {
+      const { id, accountId, end, limit } = span;
+      if (end === null || limit === null) return [];
+      // One that ends with its period may have closed when what goes on was in the next one.
+      const all = before.spanLimits.get(id);
+      const more =
+        all === limit
+          ? (after.spanLimits.get(id) ?? all) - all
+          : (after.limits.get(accountId) ?? 0n) - (before.limits.get(accountId) ?? 0n);
+      return more === 0n ? [] : [{ ...span, limit: limit + more }];
+    });
+    this.#draft.changeSpans(changed);
+  }
+
+  #settle(): void {
+    const { allocated, current } = this.#draft.state;
+    const settled = allocated + this.#after.settled - this.#before.settled;
+    const most = current.consumed - billedOf(this.#draft.state);
+    this.#draft.change({ allocated: settled < 0n ? 0n : settled > most ? most : settled });
+  }
+
+  /** Which grants pay for what is held. */
+  #hold(): void {
+    const { state } = this.#draft;
+    const { reservations, current, grants } = state;
+    if (isSameHeld(this.#before.held, this.#after.held)) return;
+    const free = this.#after.held.map(({ source, amount }) => ({ id: source.grant.id, amount }));
+    const its = reservations.filter(({ accountId }) => accountId === current.accountId);
+    for (const one of its.toSorted((a, b) => a.createdAt - b.createdAt)) {
+      const parts: Reservation['parts'][number][] = [];
+      let due = one.amount;
+      for (const held of free) {
+        const amount = held.amount < due ? held.amount : due;
+        if (amount === 0n) continue;
+        held.amount -= amount;
+        due -= amount;
+        const renewsAt = grants.find(({ id }) => id === held.id)?.renewsAt ?? null;
+        parts.push({ grantId: held.id, amount, renewsAt, spent: false });
+      }
+      if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
+    }
+  }
+}
+
+function isSameHeld(a: Settlement['held'], b: Settlement['held']): boolean {
+  return (
+    a.length === b.length &&
+    a.every((part, index) => {
+      const other = b[index];
+      return part.source.grant.id === other?.source.grant.id && part.amount === other.amount;
+    })
+  );
+}
+
+function isSameCut({ cut: a }: Pick<Used, 'cut'>, { cut: b }: Pick<Used, 'cut'>): boolean {
+  return a.length === b.length && a.every(({ units }, index) => units === b[index]?.units);
+}
+
+function isSame(a: Reservation['parts'], b: Reservation['parts']): boolean {
+  return (
+    a.length === b.length &&
+    a.every((part, index) => part.grantId === b[index]?.grantId && part.amount === b[index]?.amount)
+  );
+}
+
+/** What is beyond the size of a plan's allowance is `spent`; what covered earlier use, too, below 0. */
+function usedMore(grant: Grant, units: bigint, grown: bigint): Grant {
+  const { amount, used, spent } = grant;
+  if (amount === null) return { ...grant, used: atLeast0(used + units) };
+  const all = atLeast0(allUsed(grant) + units);
+  const within = all < amount ? all : amount;
+  const isOfPlan = grant.source === 'subscription';
+  const over = isOfPlan ? all - within : 0n;
+  const covered = (spent < 0n ? -spent : 0n) + grown;
+  const before = covered < 0n ? 0n : covered > within ? within : covered;
+  const isGrown = grant.subscriptionId !== null && before > 0n;
+  return { ...grant, used: within, spent: over > 0n ? over : isGrown ? -before : 0n };
+}
+
+/** With what is beyond the size of a plan's allowance. */
+const allUsed = ({ amount, used, spent }: Grant): bigint =>
+  amount === null || spent < 0n ? used : used + spent;
+
+/** What has expired already is known to later settlements. */
+function endedBy(grant: Grant, now: number): Grant {
+  const { ended, expiresAt } = grant;
+  if (ended !== null || expiresAt === null || expiresAt > now) return grant;
+  return { ...grant, ended: { at: expiresAt, how: 'expired' } };
+}
+
+/** One that was used up and has units again goes on until it expires. */
+function revived(grant: Grant, now: number): Grant {
+  const { ended, expiresAt } = grant;
+  const isOver = expiresAt !== null && expiresAt <= now;
+  return ended?.how === 'used_up' && left(grant) !== 0n && !isOver
+    ? { ...grant, ended: null }
+    : grant;
+}
+
+const atLeast0 = (units: bigint): bigint => (units < 0n ? 0n : units);

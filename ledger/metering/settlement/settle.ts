@@ -1,0 +1,486 @@
+import { boundary, periodIndex } from '../../kernel/calendar.ts';
+import type { Ids } from '../../ports.ts';
+import { cutUses } from '../cut-periods.ts';
+import { type CutUse, type Grant, hasSameTerms, isLapsed } from '../grants.ts';
+import type { Period } from '../meter.ts';
+import { rolloverGrant } from '../rollover.ts';
+import type { Span } from '../span.ts';
+import { momentOf, type StretchMark, timeOf } from '../stretch.ts';
+import {
+  beginOf,
+  type Chain,
+  chainsOf,
+  closeOf,
+  endOf,
+  type Facts,
+  renewalAfter,
+  renewalsOf,
+  rolloverMaxOf,
+  sizeOf,
+  startOf,
+} from './facts.ts';
+import { type HeldPart, room, type Source, Walk } from './walk.ts';
+
+/**
+ * Settles periods from their facts, stretch by stretch in the order of time (balance.md 1). It is a
+ * function: when a fact became known does not matter.
+ */
+export type Settlement = {
+  /** What each account is credited in all, by account. */
+  readonly limits: ReadonlyMap<string, bigint>;
+  /** What was credited when a span closed, by span. */
+  readonly spanLimits: ReadonlyMap<string, bigint>;
+  /** What was used before of what goes on, by the account of the period that begins. */
+  readonly carried: ReadonlyMap<string, CarriedFrom>;
+  /** By grant. Of an allowance, in its period of now. */
+  readonly used: ReadonlyMap<string, Used>;
+  /** What rolled over since the first period began, by id. */
+  readonly rolled: ReadonlyMap<string, Grant>;
+  /** Of what is consumed in the last period, what grants cover. */
+  readonly settled: bigint;
+  readonly held: readonly HeldPart[];
+  /** What is in force at the end, by grant. */
+  readonly open: ReadonlyMap<string, Pick<Source, 'used' | 'size' | 'cut'>>;
+  /** See `Facts`. */
+  readonly isWhole: boolean;
+  /** How many moments it went through. */
+  readonly work: number;
+};
+
+export type Used = Pick<Source, 'used' | 'grown' | 'cut'>;
+
+/** At the start of a period: by grant. */
+export type CarriedFrom = { readonly start: number; readonly used: ReadonlyMap<string, bigint> };
+
+/** Something that happens at a time. */
+type Moment = {
+  readonly at: number;
+  readonly rank: number;
+  readonly happen: () => void;
+  /** Nothing else may be used or costs something else from then on: it ends no stretch. */
+  readonly isSame?: boolean;
+};
+
+/** At one time in this order. */
+const RANK = { end: 0, period: 1, renewal: 2, bill: 3, start: 4, span: 5 } as const;
+
+type Asked = {
+  readonly now: number;
+  readonly ids: Pick<Ids, 'derive'>;
+  /** Whether a pool pays for what is beyond the limit. */
+  readonly isMember: boolean;
+};
+
+export function settle(facts: Facts, asked: Asked): Settlement {
+  return new Settling(facts, asked).run();
+}
+
+class Settling {
+  readonly #walk = new Walk();
+  readonly #facts: Facts;
+  readonly #chains: readonly Chain[];
+  readonly #asked: Asked;
+  #moments: Moment[] = [];
+  #taken = 0;
+  readonly #pots = new Map<Chain, Source>();
+  readonly #renewals = new Map<Chain, ReadonlySet<number>>();
+  readonly #rollovers: { readonly source: Source; readonly isNew: boolean }[] = [];
+  readonly #once = new Map<string, Source>();
+  readonly #carried = new Map<string, CarriedFrom>();
+  readonly #limits = new Map<string, bigint>();
+  readonly #spanLimits = new Map<string, bigint>();
+  readonly #spans: ReadonlyMap<string, readonly Sold[]>;
+  readonly #marks: ReadonlyMap<string, readonly StretchMark[]>;
+  readonly #start: number;
+  /** Until when it is settled. */
+  readonly #now: number;
+  #period: Period | null;
+  #from: number;
+  #aggregate = 0n;
+
+  constructor(facts: Facts, asked: Asked) {
+    this.#facts = facts;
+    this.#chains = chainsOf(facts.grants);
+    this.#asked = asked;
+    this.#marks = Map.groupBy(facts.marks, ({ accountId }) => accountId);
+    const sold = facts.spans.map((span) => ({
+      span,
+      end: closeOf(this.#marksOf(span.accountId), span),
+    }));
+    this.#spans = Map.groupBy(sold, ({ span }) => span.accountId);
+    const [first = null] = facts.periods;
+    this.#period = first;
+    this.#start = first === null ? 0 : beginOf(this.#marksOf(first.accountId), first);
+    this.#from = this.#start;
+    const { periods, isWhole } = facts;
+    this.#now = isWhole ? asked.now : (periods.at(-1)?.start ?? asked.now);
+  }
+
+  run(): Settlement {
+    const { isWhole } = this.#facts;
+    this.#periods();
+    this.#grantsOnce();
+    for (const chain of this.#chains) this.#chain(chain);
+    for (const period of this.#facts.periods) {
+      for (const span of this.#spans.get(period.accountId) ?? []) this.#span(span, period);
+    }
+    this.#moments = this.#moments
+      .filter(({ at }) => at > this.#start && timeOf(at) <= this.#now)
+      .toSorted((a, b) => a.at - b.at || a.rank - b.rank);
+    for (let next = this.#take(); next !== undefined; next = this.#take()) {
+      const { at } = next;
+      if (next.isSame === true && this.#moments[this.#taken]?.at !== at) {
+        next.happen();
+        continue;
+      }
+      this.#use(at);
+      for (let also: Moment | undefined = next; also !== undefined; also = this.#take(at)) {
+        also.happen();
+        // Of what begins at one time what is older covers first.
+        if (also.rank === RANK.start) this.#walk.cover();
+      }
+      this.#walk.cover();
+    }
+    if (isWhole) this.#use(Infinity);
+    return this.#settlement();
+  }
+
+  /** The next one, or the next one at that time. */
+  #take(at?: number): Moment | undefined {
+    const next = this.#moments[this.#taken];
+    if (next === undefined || (at !== undefined && next.at !== at)) return undefined;
+    this.#taken += 1;
+    return next;
+  }
+
+  #settlement(): Settlement {
+    const { settled, held } = this.#walk;
+    const { periods, isWhole } = this.#facts;
+    const last = periods.at(-1);
+    if (last !== undefined && isWhole) this.#limits.set(last.accountId, this.#walk.limit(false));
+    const used = new Map<string, Used>();
+    const tell = (source: Source): void => {
+      used.set(source.grant.id, { used: source.used, grown: source.grown, cut: source.cut });
+    };
+    for (const source of this.#once.values()) tell(source);
+    for (const source of this.#pots.values()) tell(source);
+    const rolled = new Map<string, Grant>();
+    for (const { source, isNew } of this.#rollovers) {
+      tell(source);
+      if (isNew) rolled.set(source.grant.id, cappedTo(source));
+    }
+    return {
+      limits: this.#limits,
+      spanLimits: this.#spanLimits,
+      carried: this.#carried,
+      used,
+      rolled,
+      settled,
+      held,
+      open: new Map(
+        [...this.#walk.sources].map(({ grant, used: its, size, cut }) => [
+          grant.id,
+          { used: its, size, cut },
+        ]),
+      ),
+      isWhole,
+      work: this.#moments.length + periods.length,
+    };
+  }
+
+  #at(at: number, rank: number, happen: () => void): void {
+    this.#moments.push({ at, rank, happen });
+  }
+
+  #periods(): void {
+    const { periods } = this.#facts;
+    for (const [index, period] of periods.entries()) {
+      const next = periods[index + 1];
+      if (next === undefined) return;
+      const begin = beginOf(this.#marksOf(next.accountId), next);
+      const end = period.end === null || period.end === next.start ? begin : period.end;
+      this.#at(end, RANK.period, () => this.#close(period, timeOf(end)));
+      this.#at(begin, RANK.period, () => this.#open(next, begin));
+    }
+  }
+
+  #open(period: Period, begin: number): void {
+    const { accountId, start } = period;
+    this.#period = period;
+    this.#from = begin;
+    this.#aggregate = 0n;
+    const used = new Map<string, bigint>();
+    for (const source of this.#walk.sources) {
+      if (source.used > 0n && source.size !== null && !this.#isRenewing(source, start)) {
+        used.set(source.grant.id, source.used);
+      }
+    }
+    this.#carried.set(accountId, { start: begin, used });
+  }
+
+  /** Whether it is an allowance that is given anew then. */
+  #isRenewing(source: Source, at: number): boolean {
+    return this.#chains.some(
+      (chain) => this.#pots.get(chain) === source && this.#renewals.get(chain)?.has(at) === true,
+    );
+  }
+
+  #close({ accountId }: Period, at: number): void {
+    const { isMember } = this.#asked;
+    let limit = this.#walk.covered(isMember);
+    // What goes on is in the limit of the next period.
+    for (const [chain, pot] of this.#pots) {
+      if (this.#renewals.get(chain)?.has(at) === true) limit += room(pot) ?? 0n;
+    }
+    this.#limits.set(accountId, limit);
+    this.#walk.begin();
+    this.#period = null;
+  }
+
+  /** Grants that are given once, and what had rolled over when the first period began. */
+  #grantsOnce(): void {
+    for (const grant of this.#facts.grants.toSorted(byAge)) {
+      const isRollover = grant.source === 'rollover';
+      if (isRollover && grant.effectiveAt > this.#start) continue;
+      if (!isRollover && (grant.recurs !== null || grant.source === 'subscription')) continue;
+      const source = this.#sourceOf(grant, grant.amount);
+      if (isRollover) this.#rollovers.push({ source, isNew: false });
+      else this.#once.set(grant.id, source);
+      this.#inForce(source, { from: startOf(grant), until: endOf(grant) });
+    }
+  }
+
+  #sourceOf(grant: Grant, size: bigint | null): Source {
+    const [period] = this.#facts.periods;
+    const [first] = this.#facts.marks;
+    const isIts = first?.start === this.#start && first.accountId === period?.accountId;
+    const carried = isIts ? first.carried : [];
+    // What was used up before goes on as that.
+    const isUsedUp = grant.ended?.how === 'used_up' && grant.ended.at <= timeOf(this.#start);
+    const before = isUsedUp ? grant.used : 0n;
+    const used = carried.find(({ id }) => id === grant.id)?.used ?? before;
+    const source: Source = { grant, size, used, grown: 0n, cut: [], isIn: false };
+    this.#cut(source, grant.cut);
+    return source;
+  }
+
+  #inForce(
+    source: Source,
+    { from, until }: { readonly from: number; readonly until: number },
+  ): void {
+    if (until <= this.#start) return;
+    this.#at(until, RANK.end, () => this.#walk.leave(source));
+    if (from <= this.#start) this.#walk.enter(source);
+    else this.#at(from, RANK.start, () => this.#walk.enter(source));
+  }
+
+  #chain(chain: Chain): void {
+    const { rows, until } = chain;
+    for (const [index, row] of rows.entries()) {
+      const from = startOf(row);
+      const next = rows[index + 1];
+      const end = next === undefined ? until : startOf(next);
+      if (end <= this.#start) continue;
+      const before = rows[index - 1];
+      const isSame = before !== undefined && hasSameTerms(before, row);
+      if (from > this.#start) {
+        this.#moments.push({
+          at: from,
+          rank: RANK.start,
+          happen: () => this.#give(chain, row),
+          isSame,
+        });
+      } else {
+        const source = this.#sourceOf(row, sizeOf(row));
+        this.#pots.set(chain, source);
+        this.#walk.enter(source);
+        this.#cap(row);
+      }
+    }
+    this.#at(until, RANK.end, () => this.#end(chain));
+    const now = this.#now;
+    const renewals = rows.flatMap((row) =>
+      renewalsOf(row, this.#start, Math.min(now + 1, until, endOf(row) + 1)),
+    );
+    for (const at of renewals) this.#at(at, RANK.renewal, () => this.#renew(chain, at));
+    this.#renewals.set(chain, new Set(renewals));
+  }
+
+  #give(chain: Chain, row: Grant): void {
+    const pot = this.#pots.get(chain);
+    if (pot === undefined) {
+      const source: Source = {
+        grant: row,
+        size: sizeOf(row),
+        used: 0n,
+        grown: 0n,
+        cut: [],
+        isIn: false,
+      };
+      this.#pots.set(chain, source);
+      this.#walk.enter(source);
+    } else {
+      const at = timeOf(startOf(row));
+      const [ends, renewsAt] = [renewalAfter(pot.grant, at), renewalAfter(row, at)];
+      this.#cut(pot, cutUses({ cut: pot.cut, renewsAt: ends }, pot.used, renewsAt));
+      this.#walk.resize(pot, row, sizeOf(row));
+    }
+    this.#cap(row);
+  }
+
+  /** What was used in a period that a change has cut short counts until that would have ended. */
+  #cut(source: Source, cut: readonly CutUse[]): void {
+    const known = source.cut;
+    source.cut = cut;
+    for (const one of cut) {
+      const { until, units } = one;
+      if (known.some((other) => other.until === until)) continue;
+      const happen = (): void => {
+        source.cut = source.cut.filter((other) => other.until !== until);
+        this.#walk.forget(source, units);
+      };
+      this.#insert({ at: until, rank: RANK.renewal, happen });
+    }
+  }
+
+  /** The plan of now says how much of what rolled over may be used. */
+  #cap(row: Grant): void {
+    if (row.subscriptionId === null) return;
+    let most = 0n;
+    for (const { grant, isIn } of this.#pots.values()) {
+      const isIts = isIn && grant.subscriptionId === row.subscriptionId && !isLapsed(grant);
+      if (isIts && rolloverMaxOf(grant) > most) most = rolloverMaxOf(grant);
+    }
+    for (const { source } of this.#rollovers) {
+      const { grant } = source;
+      if (grant.subscriptionId !== row.subscriptionId || grant.amount === null) continue;
+      const size = grant.amount < most ? grant.amount : most;
+      if (source.isIn && size !== source.size) this.#walk.resize(source, grant, size);
+      else source.size = size;
+    }
+  }
+
+  #renew(chain: Chain, at: number): void {
+    const pot = this.#pots.get(chain);
+    if (pot === undefined) return;
+    this.#walk.leave(pot);
+    const { grant: row } = pot;
+    this.#rollOver(chain, pot, at);
+    const source: Source = {
+      grant: row,
+      size: sizeOf(row),
+      used: 0n,
+      grown: 0n,
+      cut: [],
+      isIn: false,
+    };
+    this.#pots.set(chain, source);
+    this.#walk.enter(source);
+  }
+
+  /** What it has left at the end of its period, as far as the cap of the plan in force goes. */
+  #rollOver(chain: Chain, { grant: row, size, used }: Source, at: number): void {
+    const { recurs } = row;
+    if (recurs === null || recurs.rollover === null || size === null || row.suspended !== null)
+      return;
+    const { max, expiresAfterPeriods } = recurs.rollover;
+    let held = 0n;
+    for (const { source } of this.#rollovers) {
+      const isOther = source.isIn && source.grant.subscriptionId === row.subscriptionId;
+      if (isOther) held += room(source) ?? 0n;
+    }
+    const rest = size > used ? size - used : 0n;
+    const amount = rest < max - held ? rest : max - held;
+    if (amount <= 0n) return;
+    const { cycle } = recurs;
+    const expiresAt = boundary(cycle, periodIndex(cycle, at) + expiresAfterPeriods);
+    const id = this.#asked.ids.derive('rollover', row.id, String(at));
+    const grant = rolloverGrant(row, { id, at, amount, expiresAt });
+    const source: Source = { grant, size: amount, used: 0n, grown: 0n, cut: [], isIn: false };
+    this.#rollovers.push({ source, isNew: true });
+    this.#walk.enter(source);
+    const end = row.subscriptionId === null ? expiresAt : Math.min(expiresAt, chain.until);
+    this.#insert({ at: end, rank: RANK.end, happen: () => this.#walk.leave(source) });
+  }
+
+  /** Among those that are still to come. */
+  #insert(moment: Moment): void {
+    if (timeOf(moment.at) > this.#now || moment.at <= this.#from) return;
+    const isAfter = ({ at, rank }: Moment): boolean =>
+      at > moment.at || (at === moment.at && rank > moment.rank);
+    let index = this.#taken;
+    while (index < this.#moments.length && !isAfter(this.#moments[index] ?? moment)) index += 1;
+    this.#moments.splice(index, 0, moment);
+  }
+
+  /** What has rolled over of a subscription's allowance ends with it. */
+  #end(chain: Chain): void {
+    const pot = this.#pots.get(chain);
+    if (pot === undefined) return;
+    const { subscriptionId } = pot.grant;
+    if (subscriptionId !== null) {
+      for (const { source } of this.#rollovers) {
+        if (source.grant.subscriptionId === subscriptionId) this.#walk.leave(source);
+      }
+    }
+    this.#walk.leave(pot);
+    this.#pots.delete(chain);
+  }
+
+  #span({ span: { id, subscriptionId }, end }: Sold, period: Period): void {
+    if (end === Infinity) return;
+    this.#at(end, RANK.end - 1, () => this.#spanLimits.set(id, this.#walk.limit(false)));
+    if (period.end === null || end < period.end) {
+      this.#at(end, RANK.bill, () => this.#walk.bill(subscriptionId));
+    }
+  }
+
+  #marksOf(accountId: string): readonly StretchMark[] {
+    return this.#marks.get(accountId) ?? NONE;
+  }
+
+  /** The stretch until then. */
+  #use(until: number): void {
+    const period = this.#period;
+    if (period === null) return;
+    const from = this.#from;
+    this.#from = until;
+    const aggregate = this.#aggregateAt(period, until);
+    const net = aggregate - this.#aggregate;
+    this.#aggregate = aggregate;
+    const sellerId = this.#sellerAt(period, from);
+    if (net !== 0n) this.#walk.use(net, { from, sellerId, isHeld: false });
+    // What is held burns last in its stretch: while that runs, after what is still to come.
+    if (until === Infinity) return;
+    for (const { accountId, createdAt, place, amount } of this.#facts.reservations) {
+      const moment = momentOf(createdAt, place);
+      const isIts = accountId === period.accountId && moment >= from && moment < until;
+      if (isIts) this.#walk.use(amount, { from, sellerId, isHeld: true });
+    }
+  }
+
+  #aggregateAt({ accountId, aggregate, end }: Period, at: number): bigint {
+    if (at === Infinity || (end !== null && timeOf(at) >= end)) return aggregate;
+    return this.#marksOf(accountId).findLast(({ start }) => start <= at)?.aggregate ?? 0n;
+  }
+
+  #sellerAt({ accountId }: Period, at: number): string | null {
+    const its = this.#spans.get(accountId);
+    const sold = its?.findLast(({ span, end }) => span.start <= at && end > at);
+    return sold?.span.subscriptionId ?? null;
+  }
+}
+
+/** A span, and the moment in which it closed; Infinity while it runs. */
+type Sold = { readonly span: Span; readonly end: number };
+
+const NONE: readonly never[] = [];
+
+/** Of what begins at one time, in the order in which it was told. */
+const byAge = (a: Grant, b: Grant): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+
+/** What rolled over, with what was used of it and how much the plan of now lets be used. */
+function cappedTo({ grant, used, size }: Source): Grant {
+  const isCapped = size !== null && grant.amount !== null && size < grant.amount;
+  return { ...grant, used, cap: isCapped ? size : null };
+}

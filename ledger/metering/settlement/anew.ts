@@ -44,11 +44,11 @@ export function settleAnew(draft: MeterDraft, late: Late, change: () => void): v
   const asked = { now, ids, isMember: draft.pool !== null };
   const settled = (state: MeterState, periods: number): Settlement =>
     settle(factsSince(state, asIs(state, late.period), periods), asked);
-  let left = budget.left;
-  for (let periods = 1; left > 0; periods *= PERIODS_MORE) {
+  let room = budget.left;
+  for (let periods = 1; room > 0; periods *= PERIODS_MORE) {
     const [was, is] = [settled(before, periods), settled(draft.state, periods)];
-    left -= was.work + is.work;
-    budget.left = left;
+    room -= was.work + is.work;
+    budget.left = room;
     if (is.isWhole || isAsBefore(was, is)) return new Difference(draft, was, is).make(late.key);
   }
   takeBack(draft, late.key);

@@ -1,3 +1,4 @@
+import { NotOwner } from './own-slots.ts';
 import { must } from '../kernel/assert.ts';
 import type { Meter, MeterState } from '../metering/meter.ts';
 import type { MeterContext } from '../metering/meter-draft.ts';
@@ -192,9 +193,15 @@ class Run<T> {
     );
   }
 
-  async #load(lacking: Lacking): Promise<typeof RETRY> {
-    await this.#deps.loader.load(lacking);
-    return RETRY;
+  async #load(lacking: Lacking): Promise<T | typeof RETRY> {
+    try {
+      await this.#deps.loader.load(lacking);
+      return RETRY;
+    } catch (error) {
+      if (!(error instanceof NotOwner)) throw error;
+      // The actor moved meanwhile: as where it was dropped.
+      return this.#task.reload();
+    }
   }
 
   #end(how: 'has_outcome' | 'failed'): void {

@@ -3,7 +3,7 @@ import { startingAt } from '../in-order.ts';
 import { billedOf, type MeterState, type Period } from '../meter.ts';
 import type { MeterDraft } from '../meter-draft.ts';
 import { burn, type Grant, left, unburn } from '../grants.ts';
-import { paidByGrant, type Reservation } from '../reservation.ts';
+import { paidByGrant, paidFor, type Reservation } from '../reservation.ts';
 import type { StretchMark } from '../stretch.ts';
 import { factsSince, nextBoundary } from './facts.ts';
 import { type Settlement, settle, type Used } from './settle.ts';
@@ -116,8 +116,12 @@ class Difference {
   readonly #before: Settlement;
   readonly #after: Settlement;
 
+  /** Of the current period, by what memory says before. */
+  readonly #credited: bigint;
+
   constructor(draft: MeterDraft, before: Settlement, after: Settlement) {
     this.#draft = draft;
+    this.#credited = creditedBy(draft.state);
     this.#before = before;
     this.#after = after;
   }
@@ -133,6 +137,8 @@ class Difference {
     if (!this.#after.isWhole) return;
     this.#settle();
     this.#hold();
+    this.#trim();
+    this.#creditCurrent(key);
   }
 
   /** Returns what the grant does not take of it. */
@@ -217,7 +223,9 @@ class Difference {
 
   #credit(key: string): void {
     const { now, ids } = this.#draft.context;
+    const { accountId: current } = this.#draft.state.current;
     for (const [accountId, limit] of this.#after.limits) {
+      if (accountId === current) continue;
       const period = this.#draft.period(accountId);
       const units = limit - (this.#before.limits.get(accountId) ?? 0n);
       // Of what is older than the marks the settlements may know too little.
@@ -225,6 +233,32 @@ class Difference {
       if (more === 0n) continue;
       this.#draft.credit(ids.derive('settled', key, accountId), more, now, period);
     }
+  }
+
+  /** A grant pays for no more than was used of it: for the rest pays whoever burns next. */
+  #trim(): void {
+    const paying = paidByGrant(this.#draft.state);
+    for (const { id, used } of this.#draft.state.grants) {
+      let over = (paying.get(id) ?? 0n) - used;
+      for (const one of over > 0n ? this.#draft.state.reservations : []) {
+        const parts = one.parts.flatMap((part) => {
+          const isIts = part.grantId === id && !part.spent;
+          const taken = isIts ? (over < part.amount ? over : part.amount) : 0n;
+          over -= taken > 0n ? taken : 0n;
+          return taken >= part.amount
+            ? []
+            : [{ ...part, amount: part.amount - (taken > 0n ? taken : 0n) }];
+        });
+        this.#draft.putReservation({ ...one, parts });
+      }
+    }
+  }
+
+  /** The current period is credited what is left and what was covered, as the grants say it. */
+  #creditCurrent(key: string): void {
+    const { now, ids } = this.#draft.context;
+    const more = creditedBy(this.#draft.state) - this.#credited;
+    this.#draft.credit(ids.derive('settled', key), more, now);
   }
 
   /** What closed spans have sold follows from the limits with which they closed. */
@@ -272,6 +306,18 @@ class Difference {
       if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
     }
   }
+}
+
+/** What the current period's limit has of its grants: what a live one without a limit covers is not in it. */
+function creditedBy({ grants, allocated, reservations, current }: MeterState): bigint {
+  let units = allocated;
+  for (const grant of grants) {
+    if (grant.started) units += left(grant) ?? -grant.used;
+  }
+  for (const one of reservations) {
+    if (one.accountId === current.accountId) units += paidFor(one);
+  }
+  return units;
 }
 
 function isSameHeld(a: Settlement['held'], b: Settlement['held']): boolean {

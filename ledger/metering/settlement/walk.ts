@@ -95,7 +95,11 @@ export class Walk {
   begin(): void {
     this.#parts = [];
     [this.#covered, this.#uncovered, this.#below] = [0n, 0n, 0n];
-    for (const source of this.#sources) source.grown = 0n;
+    for (const source of this.#sources) {
+      source.grown = 0n;
+      // What one without a limit covered is of that period alone.
+      if (source.size === null) source.used = 0n;
+    }
   }
 
   /** What is sold by then is paid by money. */

@@ -238,19 +238,23 @@ class Difference {
   /** A grant pays for no more than was used of it: for the rest pays whoever burns next. */
   #trim(): void {
     const paying = paidByGrant(this.#draft.state);
-    for (const { id, used } of this.#draft.state.grants) {
-      let over = (paying.get(id) ?? 0n) - used;
-      for (const one of over > 0n ? this.#draft.state.reservations : []) {
-        const parts = one.parts.flatMap((part) => {
-          const isIts = part.grantId === id && !part.spent;
-          const taken = isIts ? (over < part.amount ? over : part.amount) : 0n;
-          over -= taken > 0n ? taken : 0n;
-          return taken >= part.amount
-            ? []
-            : [{ ...part, amount: part.amount - (taken > 0n ? taken : 0n) }];
-        });
-        this.#draft.putReservation({ ...one, parts });
+    for (const grant of this.#draft.state.grants) {
+      const over = (paying.get(grant.id) ?? 0n) - allUsed(grant);
+      if (over > 0n) this.#payLess(grant.id, over);
+    }
+  }
+
+  #payLess(grantId: string, units: bigint): void {
+    let rest = units;
+    for (const one of this.#draft.state.reservations) {
+      const parts: Reservation['parts'][number][] = [];
+      for (const part of one.parts) {
+        const isIts = part.grantId === grantId && !part.spent;
+        const less = !isIts ? 0n : rest < part.amount ? rest : part.amount;
+        rest -= less;
+        if (less < part.amount) parts.push({ ...part, amount: part.amount - less });
       }
+      if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
     }
   }
 
@@ -287,25 +291,31 @@ class Difference {
 
   /** Which grants pay for what is held. */
   #hold(): void {
-    const { state } = this.#draft;
-    const { reservations, current, grants } = state;
-    if (isSameHeld(this.#before.held, this.#after.held)) return;
-    const free = this.#after.held.map(({ source, amount }) => ({ id: source.grant.id, amount }));
-    const its = reservations.filter(({ accountId }) => accountId === current.accountId);
-    for (const one of its.toSorted((a, b) => a.createdAt - b.createdAt)) {
-      const parts: Reservation['parts'][number][] = [];
-      let due = one.amount;
-      for (const held of free) {
-        const amount = held.amount < due ? held.amount : due;
-        if (amount === 0n) continue;
-        held.amount -= amount;
-        due -= amount;
-        const renewsAt = grants.find(({ id }) => id === held.id)?.renewsAt ?? null;
-        parts.push({ grantId: held.id, amount, renewsAt, spent: false });
-      }
-      if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
+    const before = Map.groupBy(this.#before.held, ({ heldBy }) => heldBy);
+    const after = Map.groupBy(this.#after.held, ({ heldBy }) => heldBy);
+    const { reservations, grants } = this.#draft.state;
+    for (const one of reservations) {
+      const [was, is] = [before.get(one.id) ?? [], after.get(one.id) ?? []];
+      if (isSamePaid(was, is)) continue;
+      const parts = is.map(({ source, amount }) => {
+        const { id: grantId } = source.grant;
+        const known = one.parts.find((part) => part.grantId === grantId);
+        const renewsAt = grants.find(({ id }) => id === grantId)?.renewsAt ?? null;
+        return { ...(known ?? { grantId, renewsAt, spent: false }), amount };
+      });
+      this.#draft.putReservation({ ...one, parts });
     }
   }
+}
+
+function isSamePaid(a: Settlement['held'], b: Settlement['held']): boolean {
+  return (
+    a.length === b.length &&
+    a.every((part, index) => {
+      const other = b[index];
+      return part.source.grant.id === other?.source.grant.id && part.amount === other.amount;
+    })
+  );
 }
 
 /** What the current period's limit has of its grants: what a live one without a limit covers is not in it. */
@@ -318,16 +328,6 @@ function creditedBy({ grants, allocated, reservations, current }: MeterState): b
     if (one.accountId === current.accountId) units += paidFor(one);
   }
   return units;
-}
-
-function isSameHeld(a: Settlement['held'], b: Settlement['held']): boolean {
-  return (
-    a.length === b.length &&
-    a.every((part, index) => {
-      const other = b[index];
-      return part.source.grant.id === other?.source.grant.id && part.amount === other.amount;
-    })
-  );
 }
 
 function isSameCut({ cut: a }: Pick<Used, 'cut'>, { cut: b }: Pick<Used, 'cut'>): boolean {

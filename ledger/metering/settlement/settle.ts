@@ -449,13 +449,13 @@ class Settling {
     const net = aggregate - this.#aggregate;
     this.#aggregate = aggregate;
     const sellerId = this.#sellerAt(period, from);
-    if (net !== 0n) this.#walk.use(net, { from, sellerId, isHeld: false });
+    if (net !== 0n) this.#walk.use(net, { from, sellerId, heldBy: null });
     // What is held burns last in its stretch: while that runs, after what is still to come.
     if (until === Infinity) return;
-    for (const { accountId, createdAt, place, amount } of this.#facts.reservations) {
+    for (const { id, accountId, createdAt, place, amount } of this.#facts.reservations) {
       const moment = momentOf(createdAt, place);
       const isIts = accountId === period.accountId && moment >= from && moment < until;
-      if (isIts) this.#walk.use(amount, { from, sellerId, isHeld: true });
+      if (isIts) this.#walk.use(amount, { from, sellerId, heldBy: id });
     }
   }
 

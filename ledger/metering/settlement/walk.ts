@@ -23,7 +23,8 @@ type Part = {
   amount: bigint;
   /** Whose price it is sold at where nobody covers it. */
   readonly sellerId: string | null;
-  readonly isHeld: boolean;
+  /** The reservation that it is held for; null where it is used. */
+  readonly heldBy: string | null;
   /** It was covered at a later boundary. */
   readonly isGrown: boolean;
   isBilled: boolean;
@@ -31,10 +32,14 @@ type Part = {
 };
 
 /** What is reserved, and who pays for it. */
-export type HeldPart = { readonly from: number; readonly source: Source; readonly amount: bigint };
+export type HeldPart = {
+  readonly heldBy: string;
+  readonly source: Source;
+  readonly amount: bigint;
+};
 
 /** Use of one stretch. */
-type Use = { readonly from: number; readonly sellerId: string | null; readonly isHeld: boolean };
+type Use = Pick<Part, 'from' | 'sellerId' | 'heldBy'>;
 
 /** One meter, as its stretches follow each other. */
 export class Walk {
@@ -42,7 +47,9 @@ export class Walk {
   #open: Source[] = [];
   /** Of the period, by the time of their stretches. */
   #parts: Part[] = [];
-  #sources = new Set<Source>();
+  readonly #sources = new Set<Source>();
+  /** In periods before. */
+  readonly #heldBefore: HeldPart[] = [];
   #left = 0n;
   #covered = 0n;
   #uncovered = 0n;
@@ -93,6 +100,7 @@ export class Walk {
 
   /** A period is over. */
   begin(): void {
+    this.#heldBefore.push(...this.#heldNow());
     this.#parts = [];
     [this.#covered, this.#uncovered, this.#below] = [0n, 0n, 0n];
     for (const source of this.#sources) {
@@ -105,7 +113,12 @@ export class Walk {
   /** What is sold by then is paid by money. */
   bill(sellerId: string): void {
     for (const part of this.#parts) {
-      if (part.source !== null || part.isHeld || part.isBilled || part.sellerId !== sellerId)
+      if (
+        part.source !== null ||
+        part.heldBy !== null ||
+        part.isBilled ||
+        part.sellerId !== sellerId
+      )
         continue;
       part.isBilled = true;
       this.#uncovered -= part.amount;
@@ -127,7 +140,7 @@ export class Walk {
 
   use(net: bigint, about: Use): void {
     // What is held fills nothing before it is used.
-    const free = about.isHeld ? 0n : -this.#below;
+    const free = about.heldBy !== null ? 0n : -this.#below;
     const filled = net <= 0n ? 0n : net < free ? net : free;
     this.#below += filled;
     let rest = net - filled;
@@ -164,14 +177,19 @@ export class Walk {
   /** What grants have covered of what is consumed. */
   get settled(): bigint {
     return this.#parts.reduce(
-      (sum, { source, isHeld, amount }) => (source === null || isHeld ? sum : sum + amount),
+      (sum, { source, heldBy, amount }) =>
+        source === null || heldBy !== null ? sum : sum + amount,
       0n,
     );
   }
 
   get held(): readonly HeldPart[] {
-    return this.#parts.flatMap(({ from, source, amount, isHeld }) =>
-      isHeld && source !== null ? [{ from, source, amount }] : [],
+    return [...this.#heldBefore, ...this.#heldNow()];
+  }
+
+  #heldNow(): HeldPart[] {
+    return this.#parts.flatMap(({ heldBy, source, amount }) =>
+      heldBy !== null && source !== null ? [{ heldBy, source, amount }] : [],
     );
   }
 
@@ -180,7 +198,7 @@ export class Walk {
     let rest = units;
     for (let index = this.#parts.length - 1; index >= 0 && rest > 0n; index -= 1) {
       const part = this.#parts[index];
-      if (part === undefined || part.isHeld) continue;
+      if (part === undefined || part.heldBy !== null) continue;
       const taken = rest < part.amount ? rest : part.amount;
       part.amount -= taken;
       rest -= taken;

@@ -1,4 +1,5 @@
-// The worked table of balances over HTTP: what usage costs. What is left: `worked.test.ts`.
+// The worked table of balances over HTTP: what usage costs, and what `src/API.md` tells besides. What is
+// left: `worked.test.ts`.
 import { expect } from 'bun:test';
 import { DOLLAR, GRADUATED, type Row, table } from './worked.ts';
 
@@ -84,6 +85,49 @@ async function correctedWithBought(row: Row): Promise<void> {
   expect(await row.billed(of)).toEqual([]);
 }
 
+async function correctedWithUsedUp(row: Row): Promise<void> {
+  const of = await row.subscribed(await row.plan({ limit: 100 }, DOLLAR));
+  await row.grant(of, 50);
+  const at = await row.now();
+  await row.use(of, 150);
+  await row.renew(of);
+  expect(await row.balance(of)).toMatchObject({ balance: 100 });
+  await row.late(of, -40, at);
+  expect(await row.balance(of)).toMatchObject({ limit: 140, balance: 140 });
+  expect(await row.left(of)).toEqual([100, 40]);
+}
+
+const SEVEN = { model: 'per_unit', unit_amount: '7.00' };
+
+async function lateBeforeChange(row: Row): Promise<void> {
+  const plan = await row.plan({ limit: 100 }, DOLLAR);
+  const of = await row.subscribed(plan);
+  const at = await row.now();
+  await row.use(of, 90);
+  await row.advance('PT1H');
+  await row.change(of, await row.plan({ limit: 200 }, SEVEN, { feature: plan.feature }));
+  await row.use(of, 10);
+  await row.late(of, 30, at);
+  const now = { limit: 200, consumed: 130, billed: 20, balance: 90 };
+  expect(await row.balance(of)).toMatchObject(now);
+  await row.renew(of);
+  expect(await row.billed(of)).toEqual(['usage_adjustment 20 20.00']);
+}
+
+async function correctedOverChange(row: Row): Promise<void> {
+  const plan = await row.plan({ limit: 100 }, DOLLAR);
+  const of = await row.subscribed(plan);
+  await row.use(of, 130);
+  await row.change(of, await row.plan({ limit: 200 }, SEVEN, { feature: plan.feature }));
+  await row.use(of, 80);
+  expect(await row.balance(of)).toMatchObject({ billed: 30, balance: 20 });
+  await row.use(of, -100);
+  const now = { limit: 200, consumed: 110, billed: 10, balance: 100 };
+  expect(await row.balance(of)).toMatchObject(now);
+  await row.renew(of);
+  expect(await row.billed(of)).toEqual(['usage 30 30.00', 'usage_adjustment -20 -20.00']);
+}
+
 async function minimumOverChanges(row: Row): Promise<void> {
   const of = await row.subscribed(await row.plan(null, { ...DOLLAR, minimum_amount: '30.00' }));
   for (const quantity of [2, 3, 1]) await row.change(of, quantity);
@@ -128,6 +172,9 @@ table([
   ['late use where units roll over costs as in time', lateWhereItRolls],
   ['a late correction where units roll over costs as in time', correctedWhereItRolls],
   ['a late correction gives back what was bought', correctedWithBought],
+  ['a late correction gives back what was bought and used up', correctedWithUsedUp],
+  ['late usage from before a change has the terms of the plan before', lateBeforeChange],
+  ['a correction takes back what was used last, over a change too', correctedOverChange],
   ['a minimum over three changes of quantity is billed once', minimumOverChanges],
   ['a minimum is halved where half of its period is over', minimumOfHalf],
   ['tiers go on over a change of quantity', tiersOverQuantity],

@@ -85,6 +85,17 @@ async function ofItsPeriod(row: Row): Promise<void> {
   expect(await row.balance(of)).toMatchObject({ limit: 121, consumed: 0, balance: 121 });
 }
 
+async function ofRetired(row: Row): Promise<void> {
+  const of = await row.customer();
+  for (let grants = 0; grants < 101; grants += 1) await row.grant(of, 1);
+  await row.use(of, 101);
+  await row.grant(of, 1);
+  expect(await row.left(of)).toEqual([1]);
+  await row.use(of, -10);
+  expect(await row.balance(of)).toMatchObject({ limit: 102, consumed: 91, balance: 11 });
+  expect(await row.left(of)).toHaveLength(11);
+}
+
 async function lateInPool(row: Row): Promise<void> {
   const member = await row.customer();
   const credit_costs = [{ feature_key: member.feature, cost: '2' }];
@@ -136,6 +147,7 @@ table([
   ['90 of 100, 30 taken back under a plan of 10: nothing left, then 40', detourToSmaller],
   ['a correction goes to the grant that was used last, and ends with it', usedLast],
   ['a correction goes to the allowance of its month, not to what was bought', ofItsPeriod],
+  ['a correction fills grants again that ended when they were used up', ofRetired],
   ['late use of a member costs its pool what it costs in time', lateInPool],
   ['a hold that is released in the next period rolls over up to the maximum', releasedLate],
   ['a grant of a level leaves whole at its end', levels],

@@ -111,6 +111,19 @@ export class Row {
     return breakdown.map(({ remaining }: Json) => remaining);
   }
 
+  async alertAt({ customer, feature }: Of, threshold: number): Promise<void> {
+    const alert = { customer_id: customer, feature_key: feature, type: 'remaining', threshold };
+    made(await this.#market.post('/alerts', alert));
+  }
+
+  /** Whether its alerts have fired, and how often it was told that nothing is left. */
+  async told({ customer, feature }: Of): Promise<Json> {
+    const alerts = await this.#market.shop.read(`/customers/${customer}/alerts`);
+    const events = await this.#market.shop.read('/events?type=entitlement.exhausted&limit=200');
+    const its = events.data.filter(({ data }: Json) => data.featureKey === feature);
+    return { fired: alerts.data.map(({ triggered }: Json) => triggered), exhausted: its.length };
+  }
+
   now(): Promise<number> {
     return this.#market.now();
   }

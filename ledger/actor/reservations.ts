@@ -2,6 +2,7 @@ import { check, type Meter, type MeterState, snapshotOf } from '../metering/mete
 import {
   decideReserve,
   decideResolution,
+  missingOfHeld,
   type ReservationRequest,
   type ReserveOutcome,
   type ResolveOutcome,
@@ -190,7 +191,8 @@ async function decideOn(
       const meter = contexts.meter(of.meter);
       const context = contexts.ofMeter(actor, meter);
       const before = contexts.stateOf(actor, meter);
-      const missing = contexts.asleepBefore(actor, context, before);
+      const missing =
+        contexts.asleepBefore(actor, context, before) ?? missingOfHeld(context, before, of);
       if (missing !== null) return new Lacking([{ actor, missing }]);
       const { outcome, effects } = decideResolution(context, before, of);
       const sellers = effects === null ? [] : endedSellers(actor, effects);

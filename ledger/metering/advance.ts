@@ -23,7 +23,7 @@ import { coverDebt, uncover } from './grown.ts';
 import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
 import { leaveUnlimited } from './unlimited.ts';
-import { indexOf, momentOf, timeOf, placeIn } from './stretch.ts';
+import { boundaryAt, indexOf, momentOf, timeOf, placeIn } from './stretch.ts';
 import { periodAccountId } from '../kernel/derived-ids.ts';
 
 /**
@@ -326,10 +326,13 @@ function carryOver(
   }
 }
 
-/** The period before may have used something between boundaries of the same millisecond. */
-function openingOf({ state: { current, stretch } }: MeterDraft, at: number): number {
-  const isOne = timeOf(stretch.start) === at && current.aggregate !== 0n;
-  return isOne ? momentOf(at, indexOf(stretch.start) + 1) : at;
+/** The period before may have used or held something between boundaries of the same millisecond. */
+function openingOf({ state }: MeterDraft, at: number): number {
+  return boundaryAt(
+    state,
+    at,
+    timeOf(state.stretch.start) === at && state.current.aggregate !== 0n,
+  );
 }
 
 /** What was used before of the grants that go on, for events of this period that come late. */

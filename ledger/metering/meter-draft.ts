@@ -26,7 +26,7 @@ import type { Ids } from '../ports.ts';
 import { OwnLists, put, remove, startingAt } from './in-order.ts';
 import { promised } from './promised.ts';
 import { paidBetween, type Reservation, unpaid, withReservation } from './reservation.ts';
-import { indexOf, momentOf, type StretchMark, timeOf } from './stretch.ts';
+import { boundaryAt, type StretchMark } from './stretch.ts';
 import { withEnded, withMarks } from './settlement/kept.ts';
 import type { Span } from './span.ts';
 import { inRange } from '../kernel/quantity.ts';
@@ -325,9 +325,8 @@ export class MeterDraft {
     const { accountId, aggregate, start: begin, end } = current;
     if (isLevel || at < begin || (end !== null && at >= end)) return;
     const isUsed = aggregate !== stretch.aggregate;
-    const isSameTime = timeOf(stretch.start) === at;
-    if (isSameTime && !isUsed) return;
-    const start = momentOf(at, isSameTime ? indexOf(stretch.start) + 1 : 0);
+    const start = boundaryAt(this.state, at, isUsed);
+    if (start === stretch.start && !isUsed) return;
     this.change({ stretch: { start, aggregate } });
     if (isUsed) this.putMarks([{ accountId, start, aggregate, carried: [] }]);
   }

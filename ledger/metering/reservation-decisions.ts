@@ -1,4 +1,4 @@
-import { placeIn } from './stretch.ts';
+import { momentOf, placeIn } from './stretch.ts';
 import { advance } from './advance.ts';
 import { checkCovered } from './cover.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
@@ -11,6 +11,7 @@ import { letGo, mayCommit, transfer, useHeld, useMore } from './reservation-chan
 import type { PaidBy } from './paid-by.ts';
 import type { Reservation, Resolution } from './reservation.ts';
 import type { Reason } from '../kernel/transfers.ts';
+import type { Missing } from './usage.ts';
 import type { UsageAnswer } from './usage-answer.ts';
 
 // Reservations: made, committed, released, extended. `reservation.ts` says what they are.
@@ -102,6 +103,26 @@ export type ResolveOutcome =
   | { readonly kind: 'too_long' }
   /** Its period is over: no more can be held of it. */
   | { readonly kind: 'period_over' };
+
+/**
+ * What is committed counts in the stretch in which it was held, and at each boundary since: where there may
+ * be one, what memory has let go of must be loaded. null: nothing.
+ */
+export function missingOfHeld(
+  { now, credits }: MeterContext,
+  state: MeterState,
+  { id, act }: { readonly id: string; readonly act: Resolution },
+): Missing | null {
+  if (act.kind !== 'commit' || act.value === 0n) return null;
+  const open = state.reservations.find((one) => one.id === id);
+  if (open === undefined) return null;
+  const isOver = momentOf(open.createdAt, open.place) < state.stretch.start;
+  if (!isOver && now < state.nextDue) return null;
+  if (!state.historyLoaded) return { kind: 'history', meterId: state.meterId };
+  const paying = credits?.payer?.now();
+  if (paying === undefined || paying.historyLoaded) return null;
+  return { kind: 'history', meterId: paying.meterId };
+}
 
 /**
  * Commits, releases or extends a reservation. `stored`: as the store has it, where memory has none

@@ -2,6 +2,7 @@ import { type Grant, givenBack } from './grants.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { isPaidBy, paidFor, type Part, type Reservation } from './reservation.ts';
 import { rollOverLate } from './rollover.ts';
+import { momentOf } from './stretch.ts';
 
 // Which grants pay for reservations. A checkpoint settles what is reserved on the grants, as it does
 // with consumption: a part is in its grant's `used`. So a grant that ends or renews keeps what is
@@ -32,10 +33,11 @@ export function settleParts(
 
 function giveBack(
   draft: MeterDraft,
-  { accountId }: Reservation,
+  one: Reservation,
   { part, key, at }: { readonly part: Part; readonly key: string; readonly at: number },
 ): void {
   const { ids } = draft.context;
+  const { accountId } = one;
   const { amount } = part;
   const credit = (why: string, units: bigint, id = draft.state.current.accountId) => {
     draft.credit(ids.derive(why, key), units, at, draft.period(id));
@@ -51,11 +53,30 @@ function giveBack(
     ? { grant: { ...grant, spent: grant.spent - amount }, lapsed: amount }
     : givenBack(grant, amount);
   draft.putGrant(after);
+  carryLess(draft, one, { grantId: grant.id, units: amount });
   const back = amount - lapsed;
   credit('lapsed', -lapsed, accountId);
   if (accountId === draft.state.current.accountId) return;
   credit('given back out', -back, accountId);
   credit('given back in', back);
+}
+
+/** What was held is as never held: later periods begin with as much more of the grant. */
+function carryLess(
+  draft: MeterDraft,
+  { createdAt, place }: Reservation,
+  { grantId, units }: { readonly grantId: string; readonly units: bigint },
+): void {
+  const since = momentOf(createdAt, place);
+  const changed = draft.state.marks.flatMap((mark) => {
+    if (mark.start <= since || !mark.carried.some(({ id }) => id === grantId)) return [];
+    const carried = mark.carried.flatMap((one) => {
+      const used = one.id === grantId ? one.used - units : one.used;
+      return used > 0n ? [{ ...one, used }] : [];
+    });
+    return [{ ...mark, carried }];
+  });
+  draft.putMarks(changed);
 }
 
 /**

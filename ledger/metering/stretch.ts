@@ -1,3 +1,5 @@
+import type { Reservation } from './reservation.ts';
+
 /**
  * What a period had counted before a boundary of it (balance.md 1): between two of them lies a stretch,
  * whose use is the difference. Where nothing was used since the mark before there is none.
@@ -28,6 +30,31 @@ export const indexOf = (moment: number): number => (moment - timeOf(moment)) * P
 /** The place of what begins, ends or is held at a time, by the stretch that runs then. */
 export const placeIn = ({ start }: Pick<StretchMark, 'start'>, at: number): number =>
   timeOf(start) === at ? indexOf(start) : 0;
+
+type Running = {
+  readonly stretch: Pick<StretchMark, 'start'>;
+  readonly current: { readonly accountId: string };
+  readonly reservations: readonly Pick<Reservation, 'accountId' | 'createdAt' | 'place'>[];
+};
+
+/**
+ * The moment of a boundary at that time: after what was used and held in the stretch that runs. One in
+ * which nothing was goes on.
+ */
+export function boundaryAt(
+  { stretch, current, reservations }: Running,
+  at: number,
+  isUsed: boolean,
+): number {
+  const { start } = stretch;
+  const isSameTime = timeOf(start) === at;
+  const place = placeIn(stretch, at);
+  const isHeld = reservations.some(
+    (one) => one.createdAt === at && one.place === place && one.accountId === current.accountId,
+  );
+  if (isSameTime) return isUsed || isHeld ? momentOf(at, place + 1) : start;
+  return momentOf(at, isHeld ? 1 : 0);
+}
 
 /** A number has this much room below a millisecond until the year 2109. */
 const PARTS = 1024;

@@ -158,12 +158,12 @@ export class World {
   readonly orders: TopUpOrder[] = [];
   /** Apart from `ids`, so that sent usage has the same ids whatever happened in between. */
   readonly #names = readableIds();
-  readonly #written = new Written([BOOKS], () => this.state);
-  readonly transfers = this.#written.transfers;
-  readonly events = this.#written.events;
-  readonly grants = this.#written.grants;
-  readonly accounts = this.#written.accounts;
-  readonly reservations = this.#written.reservations;
+  protected readonly written = new Written([BOOKS], () => this.state);
+  readonly transfers = this.written.transfers;
+  readonly events = this.written.events;
+  readonly grants = this.written.grants;
+  readonly accounts = this.written.accounts;
+  readonly reservations = this.written.reservations;
 
   constructor(aggregation: Aggregation = 'sum', scale = 0) {
     this.meter = {
@@ -283,7 +283,7 @@ export class World {
       ...fields,
     };
     const seen = (accountId: string, member: bigint) =>
-      this.#written.members.has(`${accountId} ${member}`);
+      this.written.members.has(`${accountId} ${member}`);
     const { outcome, effects } = decideUsage(this.context, this.state, usage, seen);
     this.#take(effects);
     return outcome;
@@ -365,7 +365,7 @@ export class World {
   }
 
   refold(): Map<string, Totals> {
-    return this.#written.refold();
+    return this.written.refold();
   }
 
   /** The outcome, and whether it changed anything. */
@@ -376,7 +376,7 @@ export class World {
 
   #take(effects: MeterEffects | null): void {
     if (effects === null) return;
-    this.#written.take(effects);
+    this.written.take(effects);
     this.orders.push(...effects.topUpOrders);
     if (effects.state.topUp !== this.state.topUp && !effects.topUpChanged) {
       throw new Error('the top-up is not written');

@@ -18,6 +18,7 @@ import type { MeterEffects } from '../../ledger/metering/meter-effects.ts';
 import type { Meter, MeterState, Period } from '../../ledger/metering/meter.ts';
 import type { Reservation } from '../../ledger/metering/reservation.ts';
 import type { Span } from '../../ledger/metering/span.ts';
+import type { StretchMark } from '../../ledger/metering/stretch.ts';
 
 /** Of one meter, as last written. */
 type OfMeter = {
@@ -36,6 +37,8 @@ export class Written {
   /** As last written, with the resolved ones. */
   readonly reservations = new Map<string, Reservation>();
   readonly members = new Set<string>();
+  /** As last written, by account and start. */
+  readonly marks = new Map<string, StretchMark>();
   readonly #rows = new RowBuilder();
   readonly #periods = new Map<string, Period>();
   /** What a pool asks, by account. */
@@ -72,6 +75,7 @@ export class Written {
     }
     this.#rows.committed(rows);
     for (const { grant } of rows.grants) this.grants.set(grant.id, grant);
+    for (const { mark } of rows.marks) this.marks.set(keyOf(mark), mark);
     for (const { reservation } of rows.reservations) this.#keep(reservation);
     for (const { accountId, member } of rows.members) {
       if (this.members.has(`${accountId} ${member}`)) throw new Error(`${member} counts twice`);
@@ -82,6 +86,11 @@ export class Written {
       this.#rates.set(accountId, rate);
     }
     this.#takeMeter(effects);
+  }
+
+  /** As last written, ascending. */
+  get periods(): Period[] {
+    return [...this.#periods.values()].sort((a, b) => a.start - b.start);
   }
 
   /** Recomputes every account from every transfer, without the code that folded them before. */
@@ -124,6 +133,14 @@ export class Written {
     for (const grant of state.grants) {
       if (this.grants.get(grant.id) !== grant) throw new Error(`grant ${grant.id} is not written`);
     }
+    for (const grant of state.ended) {
+      if (this.grants.get(grant.id) !== grant) throw new Error(`ended ${grant.id} is not written`);
+    }
+    for (const mark of state.marks) {
+      if (!isDeepStrictEqual(this.marks.get(keyOf(mark)), mark)) {
+        throw new Error(`mark ${keyOf(mark)} is not written`);
+      }
+    }
     for (const { after } of periods) this.#periods.set(after.accountId, after);
     for (const period of [state.current, ...state.others]) {
       const written = this.#periods.get(period.accountId);
@@ -159,7 +176,9 @@ export class Written {
     }
     // What of periods, spans, reservations and the top-up has changed is in rows of their own.
     const { current, others, spans: before, reservations, topUp, marks, ended } = known.state;
-    const own = { ...state, current, others, spans: before, reservations, topUp, marks, ended };
+    const { historyLoaded } = known.state;
+    const beside = { reservations, topUp, marks, ended, historyLoaded };
+    const own = { ...state, current, others, spans: before, ...beside };
     const isMoved =
       current.accountId !== state.current.accountId || current.end !== state.current.end;
     if (!stateChanged && isMoved) throw new Error('where the period ends is not written');
@@ -168,6 +187,8 @@ export class Written {
     }
   }
 }
+
+const keyOf = ({ accountId, start }: StretchMark): string => `${accountId} ${start}`;
 
 function sumOf(a: Totals, b: Totals): Totals {
   return {

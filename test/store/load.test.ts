@@ -141,9 +141,9 @@ test('a loaded credit pool gets back what a member releases in its past', async 
   await setting.ingest([{ ...late, metadata: { value: 6 } }]);
   setting.server.ledger.forget(customer);
   expect((await setting.post(`/reservations/${json.id}/release`, {})).status).toBe(200);
-  // What was let go of is no part of its limit any more.
-  expect(await setting.consumed(customer, 'tokens')).toEqual([10, 0]);
-  expect(await setting.consumed(customer, 'credits')).toEqual([12, 0]);
+  // As if it had never been held: its own ten pay for the ten that were used, and the pool for nothing.
+  expect(await setting.consumed(customer, 'tokens')).toEqual([10]);
+  expect(await setting.consumed(customer, 'credits')).toEqual([0, 0]);
 });
 
 test('a loaded credit pool pays in its past for a hold of a member whose period began then', async () => {

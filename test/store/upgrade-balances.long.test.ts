@@ -123,7 +123,7 @@ async function rowsOf(on: Sql, table: string): Promise<string[]> {
   const row = table.startsWith('transfers')
     ? `(to_jsonb(r) || jsonb_build_object('amount', coalesce(amount, value), 'event_at', coalesce(event_at, case when value is not null then at end),
         'events', coalesce(events, case when value < 0 then -1 end))) - 'unbinned'`
-    : "to_jsonb(r) - '{corrections,stretch_start,stretch_place,stretch_aggregate}'::text[]";
+    : "(to_jsonb(r) - '{corrections,stretch_start,stretch_place,stretch_aggregate}'::text[])";
   const rows = await on.unsafe<{ row: string }[]>(
     `select ${row}::text as row from ${table} r order by 1`,
   );

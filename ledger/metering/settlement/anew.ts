@@ -4,8 +4,8 @@ import { billedOf, type MeterState, type Period } from '../meter.ts';
 import type { MeterDraft } from '../meter-draft.ts';
 import { burn, type Grant, left, unburn } from '../grants.ts';
 import { paidByGrant, paidFor, type Reservation } from '../reservation.ts';
-import type { StretchMark } from '../stretch.ts';
-import { factsSince, nextBoundary } from './facts.ts';
+import { type StretchMark, timeOf } from '../stretch.ts';
+import { factsSince, nextBoundary, renewalAfter } from './facts.ts';
 import { type Settlement, settle, type Used } from './settle.ts';
 
 // What comes late changes everything after it (balance.md 1): it is settled without it and with it, and
@@ -64,6 +64,24 @@ function takeBack(draft: MeterDraft, key: string): void {
   draft.burned(back.grants);
   draft.credit(ids.derive('lapsed', key), -(back.rest + back.lapsed), now);
   draft.change({ allocated: spent });
+  balanceBooks(draft, key);
+}
+
+/**
+ * The account of the period has what its grants have left, what they have covered and what they pay for of
+ * reservations. Where memory knows too little, or one millisecond has several orders, a difference may be
+ * another.
+ */
+function balanceBooks(draft: MeterDraft, key: string): void {
+  const { current, allocated, grants, reservations } = draft.state;
+  let granted = allocated;
+  for (const grant of grants) if (grant.started) granted += left(grant) ?? -grant.used;
+  for (const { accountId, parts } of reservations) {
+    if (accountId === current.accountId) for (const { amount } of parts) granted += amount;
+  }
+  const { ids, now } = draft.context;
+  const more = granted - current.granted;
+  draft.credit(ids.derive('balanced', key), more < -current.granted ? -current.granted : more, now);
 }
 
 const PERIODS_MORE = 8;
@@ -90,7 +108,10 @@ export function countInMarks(
   { period, after, value }: Pick<Late, 'period' | 'after' | 'value'>,
 ): void {
   const { accountId } = period;
-  if (value === 0n) return;
+  const { current, stretch } = draft.state;
+  const isCurrent = accountId === current.accountId;
+  // In the stretch that runs: its end writes its mark.
+  if (value === 0n || (isCurrent && after >= stretch.start)) return;
   const its = draft.state.marks.filter((mark) => mark.accountId === accountId);
   const next = nextBoundary(factsSince(draft.state, asIs(draft.state, period), 0), {
     after,
@@ -104,24 +125,19 @@ export function countInMarks(
     changed.unshift({ accountId, start: next, aggregate: before + value, carried: [] });
   }
   draft.putMarks(changed);
-  const { current, stretch } = draft.state;
-  if (accountId !== current.accountId || after >= stretch.start) return;
+  if (!isCurrent) return;
   draft.change({ stretch: { ...stretch, aggregate: stretch.aggregate + value } });
 }
 
-const NOTHING: Used = { used: 0n, grown: 0n, cut: [] };
+const NOTHING: Used = { used: 0n, before: 0n, grown: 0n, cut: [] };
 
 class Difference {
   readonly #draft: MeterDraft;
   readonly #before: Settlement;
   readonly #after: Settlement;
 
-  /** Of the current period, by what memory says before. */
-  readonly #credited: bigint;
-
   constructor(draft: MeterDraft, before: Settlement, after: Settlement) {
     this.#draft = draft;
-    this.#credited = creditedBy(draft.state);
     this.#before = before;
     this.#after = after;
   }
@@ -134,11 +150,12 @@ class Difference {
     for (const id of this.#after.used.keys()) if (!begun.has(id)) rest += this.#use(id);
     this.#level(rest);
     this.#carry();
-    if (!this.#after.isWhole) return;
-    this.#settle();
+    if (this.#after.isWhole) this.#settle();
+    const { reservations } = this.#draft.state;
     this.#hold();
-    this.#trim();
-    this.#creditCurrent(key);
+    this.#payFor(reservations);
+    this.#creditHeld(reservations, key);
+    balanceBooks(this.#draft, key);
   }
 
   /** Returns what the grant does not take of it. */
@@ -146,13 +163,15 @@ class Difference {
     const [was, is] = [this.#before.used.get(id) ?? NOTHING, this.#after.used.get(id) ?? NOTHING];
     const units = is.used - was.used;
     const grown = is.grown - was.grown;
-    if (units === 0n && grown === 0n && isSameCut(was, is)) return 0n;
+    const before = is.before - was.before;
+    if (units === 0n && grown === 0n && before === 0n && isSameCut(was, is)) return 0n;
     const grant = this.#grant(id);
     if (grant === undefined) return 0n;
     const cut = isSameCut(was, is) ? grant.cut : is.cut;
-    const after = usedMore(grant, units, grown);
+    const after = usedMore(grant, units, { grown, before });
     this.#draft.putGrant(revived({ ...after, cut }, this.#draft.context.now));
-    return grant.ended === null ? units - (allUsed(after) - allUsed(grant)) : 0n;
+    if (grant.ended !== null || grant.amount === null) return 0n;
+    return units - (allUsed(after) - allUsed(grant));
   }
 
   /** Of several that began in one millisecond another one may have covered it. */
@@ -185,11 +204,12 @@ class Difference {
       }
       const amount = (grant.amount ?? 0n) + units;
       // What had come to nothing is something again.
-      const ended = grant.ended?.how === 'voided' && grant.amount === 0n ? null : grant.ended;
+      const ended = isNothing(grant) ? null : grant.ended;
       const more = { ...grant, amount, ended, cap: is?.cap ?? null };
       if (amount > 0n) this.#draft.putGrant(endedBy(revived(more, now), now));
-      else if (grant.ended === null) {
-        this.#draft.putGrant({ ...grant, amount: 0n, used: 0n, ended: { at: now, how: 'voided' } });
+      else {
+        const nothing = { at: now, how: 'voided' } as const;
+        this.#draft.putGrant({ ...grant, amount: 0n, used: 0n, ended: ended ?? nothing });
       }
     }
     return begun;
@@ -223,9 +243,7 @@ class Difference {
 
   #credit(key: string): void {
     const { now, ids } = this.#draft.context;
-    const { accountId: current } = this.#draft.state.current;
     for (const [accountId, limit] of this.#after.limits) {
-      if (accountId === current) continue;
       const period = this.#draft.period(accountId);
       const units = limit - (this.#before.limits.get(accountId) ?? 0n);
       // Of what is older than the marks the settlements may know too little.
@@ -233,36 +251,6 @@ class Difference {
       if (more === 0n) continue;
       this.#draft.credit(ids.derive('settled', key, accountId), more, now, period);
     }
-  }
-
-  /** A grant pays for no more than was used of it: for the rest pays whoever burns next. */
-  #trim(): void {
-    const paying = paidByGrant(this.#draft.state);
-    for (const grant of this.#draft.state.grants) {
-      const over = (paying.get(grant.id) ?? 0n) - allUsed(grant);
-      if (over > 0n) this.#payLess(grant.id, over);
-    }
-  }
-
-  #payLess(grantId: string, units: bigint): void {
-    let rest = units;
-    for (const one of this.#draft.state.reservations) {
-      const parts: Reservation['parts'][number][] = [];
-      for (const part of one.parts) {
-        const isIts = part.grantId === grantId && !part.spent;
-        const less = !isIts ? 0n : rest < part.amount ? rest : part.amount;
-        rest -= less;
-        if (less < part.amount) parts.push({ ...part, amount: part.amount - less });
-      }
-      if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
-    }
-  }
-
-  /** The current period is credited what is left and what was covered, as the grants say it. */
-  #creditCurrent(key: string): void {
-    const { now, ids } = this.#draft.context;
-    const more = creditedBy(this.#draft.state) - this.#credited;
-    this.#draft.credit(ids.derive('settled', key), more, now);
   }
 
   /** What closed spans have sold follows from the limits with which they closed. */
@@ -291,24 +279,77 @@ class Difference {
 
   /** Which grants pay for what is held. */
   #hold(): void {
-    const before = Map.groupBy(this.#before.held, ({ heldBy }) => heldBy);
-    const after = Map.groupBy(this.#after.held, ({ heldBy }) => heldBy);
-    const { reservations, grants } = this.#draft.state;
-    for (const one of reservations) {
-      const [was, is] = [before.get(one.id) ?? [], after.get(one.id) ?? []];
-      if (isSamePaid(was, is)) continue;
-      const parts = is.map(({ source, amount }) => {
-        const { id: grantId } = source.grant;
-        const known = one.parts.find((part) => part.grantId === grantId);
-        const renewsAt = grants.find(({ id }) => id === grantId)?.renewsAt ?? null;
-        return { ...(known ?? { grantId, renewsAt, spent: false }), amount };
-      });
-      this.#draft.putReservation({ ...one, parts });
+    if (isSameHeld(this.#before.held, this.#after.held)) return;
+    const free = this.#after.held.map((part) => ({ ...part }));
+    const its = this.#draft.state.reservations.filter(({ accountId }) =>
+      this.#after.limits.has(accountId),
+    );
+    for (const one of its.toSorted((a, b) => a.createdAt - b.createdAt)) {
+      const parts: Reservation['parts'][number][] = [];
+      let due = one.amount;
+      for (const held of free) {
+        const amount = held.amount < due ? held.amount : due;
+        if (amount === 0n || held.accountId !== one.accountId) continue;
+        held.amount -= amount;
+        due -= amount;
+        const { grant } = held.source;
+        const renewal = renewalAfter(grant, timeOf(held.from));
+        const renewsAt = renewal === Infinity ? null : renewal;
+        parts.push({ grantId: grant.id, amount, renewsAt, spent: false });
+      }
+      if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
+    }
+  }
+
+  /** A period that is over was credited what its grants pay for: what no checkpoint had settled before, too. */
+  #creditHeld(before: readonly Reservation[], key: string): void {
+    const { now, ids } = this.#draft.context;
+    const { reservations, current } = this.#draft.state;
+    if (before === reservations) return;
+    const units = new Map<string, bigint>();
+    const add = (accountId: string, more: bigint): void => {
+      units.set(accountId, (units.get(accountId) ?? 0n) + more);
+    };
+    for (const one of reservations) add(one.accountId, paidFor(one));
+    for (const one of before) add(one.accountId, -paidFor(one));
+    for (const { accountId, amount } of this.#after.held) add(accountId, -amount);
+    for (const { accountId, amount } of this.#before.held) add(accountId, amount);
+    for (const [accountId, more] of units) {
+      if (more === 0n || accountId === current.accountId) continue;
+      const period = this.#draft.period(accountId);
+      const most = more < -period.granted ? -period.granted : more;
+      this.#draft.credit(ids.derive('held', key, accountId), most, now, period);
+    }
+  }
+
+  /** What a grant pays for is used of it: what no checkpoint had settled before, too. */
+  #payFor(before: readonly Reservation[]): void {
+    const { grants, reservations } = this.#draft.state;
+    if (before.length === 0) return;
+    const [was, is] = [heldBy(this.#before.held), heldBy(this.#after.held)];
+    const paid = paidByGrant({ grants, reservations: before });
+    const pays = paidByGrant({ grants, reservations });
+    for (const grant of grants) {
+      const of = (by: ReadonlyMap<string, bigint>): bigint => by.get(grant.id) ?? 0n;
+      const units = of(pays) - of(paid) - (of(is) - of(was));
+      const least = of(pays) - allUsed(grant);
+      const more = units > least ? units : least;
+      if (more > 0n || units < 0n)
+        this.#draft.putGrant(usedMore(grant, more, { grown: 0n, before: 0n }));
     }
   }
 }
 
-function isSamePaid(a: Settlement['held'], b: Settlement['held']): boolean {
+function heldBy(held: Settlement['held']): ReadonlyMap<string, bigint> {
+  const units = new Map<string, bigint>();
+  for (const { source, amount } of held) {
+    const { id } = source.grant;
+    units.set(id, (units.get(id) ?? 0n) + amount);
+  }
+  return units;
+}
+
+function isSameHeld(a: Settlement['held'], b: Settlement['held']): boolean {
   return (
     a.length === b.length &&
     a.every((part, index) => {
@@ -316,18 +357,6 @@ function isSamePaid(a: Settlement['held'], b: Settlement['held']): boolean {
       return part.source.grant.id === other?.source.grant.id && part.amount === other.amount;
     })
   );
-}
-
-/** What the current period's limit has of its grants: what a live one without a limit covers is not in it. */
-function creditedBy({ grants, allocated, reservations, current }: MeterState): bigint {
-  let units = allocated;
-  for (const grant of grants) {
-    if (grant.started) units += left(grant) ?? -grant.used;
-  }
-  for (const one of reservations) {
-    if (one.accountId === current.accountId) units += paidFor(one);
-  }
-  return units;
 }
 
 function isSameCut({ cut: a }: Pick<Used, 'cut'>, { cut: b }: Pick<Used, 'cut'>): boolean {
@@ -342,22 +371,31 @@ function isSame(a: Reservation['parts'], b: Reservation['parts']): boolean {
 }
 
 /** What is beyond the size of a plan's allowance is `spent`; what covered earlier use, too, below 0. */
-function usedMore(grant: Grant, units: bigint, grown: bigint): Grant {
+function usedMore(
+  grant: Grant,
+  units: bigint,
+  { grown, before }: Pick<Used, 'grown' | 'before'>,
+): Grant {
   const { amount, used, spent } = grant;
-  if (amount === null) return { ...grant, used: atLeast0(used + units) };
+  if (amount === null) {
+    return { ...grant, used: atLeast0(used + units - before), spent: atLeast0(spent + before) };
+  }
   const all = atLeast0(allUsed(grant) + units);
   const within = all < amount ? all : amount;
   const isOfPlan = grant.source === 'subscription';
   const over = isOfPlan ? all - within : 0n;
   const covered = (spent < 0n ? -spent : 0n) + grown;
-  const before = covered < 0n ? 0n : covered > within ? within : covered;
-  const isGrown = grant.subscriptionId !== null && before > 0n;
-  return { ...grant, used: within, spent: over > 0n ? over : isGrown ? -before : 0n };
+  const early = covered < 0n ? 0n : covered > within ? within : covered;
+  const isGrown = grant.subscriptionId !== null && early > 0n;
+  return { ...grant, used: within, spent: over > 0n ? over : isGrown ? -early : 0n };
 }
 
 /** With what is beyond the size of a plan's allowance. */
 const allUsed = ({ amount, used, spent }: Grant): bigint =>
   amount === null || spent < 0n ? used : used + spent;
+
+/** Whether all that had rolled over has come to nothing. */
+const isNothing = ({ amount, ended }: Grant): boolean => ended?.how === 'voided' && amount === 0n;
 
 /** What has expired already is known to later settlements. */
 function endedBy(grant: Grant, now: number): Grant {

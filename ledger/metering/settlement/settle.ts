@@ -3,6 +3,7 @@ import type { Ids } from '../../ports.ts';
 import { cutUses } from '../cut-periods.ts';
 import { type CutUse, type Grant, hasSameTerms, isLapsed } from '../grants.ts';
 import type { Period } from '../meter.ts';
+import { countUntil } from '../in-order.ts';
 import { rolloverGrant } from '../rollover.ts';
 import type { Span } from '../span.ts';
 import { momentOf, type StretchMark, timeOf } from '../stretch.ts';
@@ -19,7 +20,7 @@ import {
   sizeOf,
   startOf,
 } from './facts.ts';
-import { type HeldPart, room, type Source, Walk } from './walk.ts';
+import { cappedTo, type HeldIn, room, type Source, sourceOf, Walk } from './walk.ts';
 
 /**
  * Settles periods from their facts, stretch by stretch in the order of time (balance.md 1). It is a
@@ -38,7 +39,7 @@ export type Settlement = {
   readonly rolled: ReadonlyMap<string, Grant>;
   /** Of what is consumed in the last period, what grants cover. */
   readonly settled: bigint;
-  readonly held: readonly HeldPart[];
+  readonly held: readonly HeldIn[];
   /** What is in force at the end, by grant. */
   readonly open: ReadonlyMap<string, Pick<Source, 'used' | 'size' | 'cut'>>;
   /** See `Facts`. */
@@ -47,7 +48,7 @@ export type Settlement = {
   readonly work: number;
 };
 
-export type Used = Pick<Source, 'used' | 'grown' | 'cut'>;
+export type Used = Pick<Source, 'used' | 'before' | 'grown' | 'cut'>;
 
 /** At the start of a period: by grant. */
 export type CarriedFrom = { readonly start: number; readonly used: ReadonlyMap<string, bigint> };
@@ -59,7 +60,11 @@ type Moment = {
   readonly happen: () => void;
   /** Nothing else may be used or costs something else from then on: it ends no stretch. */
   readonly isSame?: boolean;
+  /** What begins. */
+  readonly by?: Told;
 };
+
+type Told = { readonly createdAt: number; readonly id: string };
 
 /** At one time in this order. */
 const RANK = { end: 0, period: 1, renewal: 2, bill: 3, start: 4, span: 5 } as const;
@@ -88,6 +93,7 @@ class Settling {
   readonly #once = new Map<string, Source>();
   readonly #carried = new Map<string, CarriedFrom>();
   readonly #limits = new Map<string, bigint>();
+  readonly #held: HeldIn[] = [];
   readonly #spanLimits = new Map<string, bigint>();
   readonly #spans: ReadonlyMap<string, readonly Sold[]>;
   readonly #marks: ReadonlyMap<string, readonly StretchMark[]>;
@@ -126,7 +132,7 @@ class Settling {
     }
     this.#moments = this.#moments
       .filter(({ at }) => at > this.#start && timeOf(at) <= this.#now)
-      .toSorted((a, b) => a.at - b.at || a.rank - b.rank);
+      .toSorted((a, b) => a.at - b.at || a.rank - b.rank || inTurn(a, b));
     for (let next = this.#take(); next !== undefined; next = this.#take()) {
       const { at } = next;
       if (next.isSame === true && this.#moments[this.#taken]?.at !== at) {
@@ -154,13 +160,17 @@ class Settling {
   }
 
   #settlement(): Settlement {
-    const { settled, held } = this.#walk;
+    const { settled } = this.#walk;
     const { periods, isWhole } = this.#facts;
     const last = periods.at(-1);
-    if (last !== undefined && isWhole) this.#limits.set(last.accountId, this.#walk.limit(false));
+    if (last !== undefined && isWhole) {
+      this.#limits.set(last.accountId, this.#walk.limit(false));
+      this.#hold(last);
+    }
     const used = new Map<string, Used>();
     const tell = (source: Source): void => {
-      used.set(source.grant.id, { used: source.used, grown: source.grown, cut: source.cut });
+      const { used: its, before, grown, cut } = source;
+      used.set(source.grant.id, { used: its, before, grown, cut });
     };
     for (const source of this.#once.values()) tell(source);
     for (const source of this.#pots.values()) tell(source);
@@ -176,7 +186,7 @@ class Settling {
       used,
       rolled,
       settled,
-      held,
+      held: this.#held,
       open: new Map(
         [...this.#walk.sources].map(({ grant, used: its, size, cut }) => [
           grant.id,
@@ -190,6 +200,10 @@ class Settling {
 
   #at(at: number, rank: number, happen: () => void): void {
     this.#moments.push({ at, rank, happen });
+  }
+
+  #begin(by: Told, at: number, happen: () => void): void {
+    this.#moments.push({ at, rank: RANK.start, happen, by });
   }
 
   #periods(): void {
@@ -225,7 +239,12 @@ class Settling {
     );
   }
 
-  #close({ accountId }: Period, at: number): void {
+  #hold({ accountId }: Period): void {
+    for (const part of this.#walk.held) this.#held.push({ ...part, accountId });
+  }
+
+  #close(period: Period, at: number): void {
+    const { accountId } = period;
     const { isMember } = this.#asked;
     let limit = this.#walk.covered(isMember);
     // What goes on is in the limit of the next period.
@@ -233,13 +252,14 @@ class Settling {
       if (this.#renewals.get(chain)?.has(at) === true) limit += room(pot) ?? 0n;
     }
     this.#limits.set(accountId, limit);
+    this.#hold(period);
     this.#walk.begin();
     this.#period = null;
   }
 
   /** Grants that are given once, and what had rolled over when the first period began. */
   #grantsOnce(): void {
-    for (const grant of this.#facts.grants.toSorted(byAge)) {
+    for (const grant of this.#facts.grants) {
       const isRollover = grant.source === 'rollover';
       if (isRollover && grant.effectiveAt > this.#start) continue;
       if (!isRollover && (grant.recurs !== null || grant.source === 'subscription')) continue;
@@ -252,14 +272,13 @@ class Settling {
 
   #sourceOf(grant: Grant, size: bigint | null): Source {
     const [period] = this.#facts.periods;
-    const [first] = this.#facts.marks;
-    const isIts = first?.start === this.#start && first.accountId === period?.accountId;
-    const carried = isIts ? first.carried : [];
+    const [first] = period === undefined ? NONE : this.#marksOf(period.accountId);
+    const carried = first?.start === this.#start ? first.carried : [];
     // What was used up before goes on as that.
     const isUsedUp = grant.ended?.how === 'used_up' && grant.ended.at <= timeOf(this.#start);
     const before = isUsedUp ? grant.used : 0n;
     const used = carried.find(({ id }) => id === grant.id)?.used ?? before;
-    const source: Source = { grant, size, used, grown: 0n, cut: [], isIn: false };
+    const source = sourceOf(grant, size, used);
     this.#cut(source, grant.cut);
     return source;
   }
@@ -269,9 +288,18 @@ class Settling {
     { from, until }: { readonly from: number; readonly until: number },
   ): void {
     if (until <= this.#start) return;
+    if (until <= from) {
+      // It covers what was uncovered when it began, and no more.
+      this.#begin(source.grant, from, () => {
+        this.#walk.enter(source);
+        this.#walk.cover();
+        this.#walk.leave(source);
+      });
+      return;
+    }
     this.#at(until, RANK.end, () => this.#walk.leave(source));
     if (from <= this.#start) this.#walk.enter(source);
-    else this.#at(from, RANK.start, () => this.#walk.enter(source));
+    else this.#begin(source.grant, from, () => this.#walk.enter(source));
   }
 
   #chain(chain: Chain): void {
@@ -282,14 +310,11 @@ class Settling {
       const end = next === undefined ? until : startOf(next);
       if (end <= this.#start) continue;
       const before = rows[index - 1];
-      const isSame = before !== undefined && hasSameTerms(before, row);
       if (from > this.#start) {
-        this.#moments.push({
-          at: from,
-          rank: RANK.start,
-          happen: () => this.#give(chain, row),
-          isSame,
-        });
+        const isSame = before !== undefined && hasSameTerms(before, row);
+        const by = index === 0 ? row : { id: row.id, createdAt: timeOf(from) };
+        const happen = (): void => this.#give(chain, row);
+        this.#moments.push({ at: from, rank: RANK.start, happen, isSame, by });
       } else {
         const source = this.#sourceOf(row, sizeOf(row));
         this.#pots.set(chain, source);
@@ -297,7 +322,9 @@ class Settling {
         this.#cap(row);
       }
     }
-    this.#at(until, RANK.end, () => this.#end(chain));
+    // What ends where it begins ends after that.
+    const isNone = rows.some((row) => startOf(row) >= until);
+    this.#at(until, isNone ? RANK.span : RANK.end, () => this.#end(chain));
     const now = this.#now;
     const renewals = rows.flatMap((row) =>
       renewalsOf(row, this.#start, Math.min(now + 1, until, endOf(row) + 1)),
@@ -309,14 +336,7 @@ class Settling {
   #give(chain: Chain, row: Grant): void {
     const pot = this.#pots.get(chain);
     if (pot === undefined) {
-      const source: Source = {
-        grant: row,
-        size: sizeOf(row),
-        used: 0n,
-        grown: 0n,
-        cut: [],
-        isIn: false,
-      };
+      const source = sourceOf(row, sizeOf(row));
       this.#pots.set(chain, source);
       this.#walk.enter(source);
     } else {
@@ -366,14 +386,7 @@ class Settling {
     this.#walk.leave(pot);
     const { grant: row } = pot;
     this.#rollOver(chain, pot, at);
-    const source: Source = {
-      grant: row,
-      size: sizeOf(row),
-      used: 0n,
-      grown: 0n,
-      cut: [],
-      isIn: false,
-    };
+    const source = sourceOf(row, sizeOf(row));
     this.#pots.set(chain, source);
     this.#walk.enter(source);
   }
@@ -396,7 +409,7 @@ class Settling {
     const expiresAt = boundary(cycle, periodIndex(cycle, at) + expiresAfterPeriods);
     const id = this.#asked.ids.derive('rollover', row.id, String(at));
     const grant = rolloverGrant(row, { id, at, amount, expiresAt });
-    const source: Source = { grant, size: amount, used: 0n, grown: 0n, cut: [], isIn: false };
+    const source = sourceOf(grant, amount);
     this.#rollovers.push({ source, isNew: true });
     this.#walk.enter(source);
     const end = row.subscriptionId === null ? expiresAt : Math.min(expiresAt, chain.until);
@@ -449,19 +462,20 @@ class Settling {
     const net = aggregate - this.#aggregate;
     this.#aggregate = aggregate;
     const sellerId = this.#sellerAt(period, from);
-    if (net !== 0n) this.#walk.use(net, { from, sellerId, heldBy: null });
+    if (net !== 0n) this.#walk.use(net, { from, sellerId, isHeld: false });
     // What is held burns last in its stretch: while that runs, after what is still to come.
     if (until === Infinity) return;
-    for (const { id, accountId, createdAt, place, amount } of this.#facts.reservations) {
+    for (const { accountId, createdAt, place, amount } of this.#facts.reservations) {
       const moment = momentOf(createdAt, place);
       const isIts = accountId === period.accountId && moment >= from && moment < until;
-      if (isIts) this.#walk.use(amount, { from, sellerId, heldBy: id });
+      if (isIts) this.#walk.use(amount, { from, sellerId, isHeld: true });
     }
   }
 
   #aggregateAt({ accountId, aggregate, end }: Period, at: number): bigint {
     if (at === Infinity || (end !== null && timeOf(at) >= end)) return aggregate;
-    return this.#marksOf(accountId).findLast(({ start }) => start <= at)?.aggregate ?? 0n;
+    const marks = this.#marksOf(accountId);
+    return marks[countUntil(marks, at) - 1]?.aggregate ?? 0n;
   }
 
   #sellerAt({ accountId }: Period, at: number): string | null {
@@ -477,10 +491,7 @@ type Sold = { readonly span: Span; readonly end: number };
 const NONE: readonly never[] = [];
 
 /** Of what begins at one time, in the order in which it was told. */
-const byAge = (a: Grant, b: Grant): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+const byAge = (a: Told, b: Told): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
-/** What rolled over, with what was used of it and how much the plan of now lets be used. */
-function cappedTo({ grant, used, size }: Source): Grant {
-  const isCapped = size !== null && grant.amount !== null && size < grant.amount;
-  return { ...grant, used, cap: isCapped ? size : null };
-}
+const inTurn = ({ by: a }: Moment, { by: b }: Moment): number =>
+  a === undefined || b === undefined ? 0 : byAge(a, b);

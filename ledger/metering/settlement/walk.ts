@@ -9,6 +9,8 @@ export type Source = {
   /** null: without a limit. */
   size: bigint | null;
   used: bigint;
+  /** Of `used`, where it is without a limit: by what it gave before. */
+  before: bigint;
   /** Of `used`: what it covered at a boundary after it was used, in this period. */
   grown: bigint;
   /** Of `used`, ascending by its end: it counts until then (`cut-periods.ts`). */
@@ -23,8 +25,7 @@ type Part = {
   amount: bigint;
   /** Whose price it is sold at where nobody covers it. */
   readonly sellerId: string | null;
-  /** The reservation that it is held for; null where it is used. */
-  readonly heldBy: string | null;
+  readonly isHeld: boolean;
   /** It was covered at a later boundary. */
   readonly isGrown: boolean;
   isBilled: boolean;
@@ -32,14 +33,12 @@ type Part = {
 };
 
 /** What is reserved, and who pays for it. */
-export type HeldPart = {
-  readonly heldBy: string;
-  readonly source: Source;
-  readonly amount: bigint;
-};
+export type HeldPart = { readonly from: number; readonly source: Source; readonly amount: bigint };
+
+export type HeldIn = HeldPart & { readonly accountId: string };
 
 /** Use of one stretch. */
-type Use = Pick<Part, 'from' | 'sellerId' | 'heldBy'>;
+type Use = { readonly from: number; readonly sellerId: string | null; readonly isHeld: boolean };
 
 /** One meter, as its stretches follow each other. */
 export class Walk {
@@ -47,9 +46,7 @@ export class Walk {
   #open: Source[] = [];
   /** Of the period, by the time of their stretches. */
   #parts: Part[] = [];
-  readonly #sources = new Set<Source>();
-  /** In periods before. */
-  readonly #heldBefore: HeldPart[] = [];
+  #sources = new Set<Source>();
   #left = 0n;
   #covered = 0n;
   #uncovered = 0n;
@@ -80,6 +77,7 @@ export class Walk {
     this.leave(source);
     source.grant = grant;
     source.size = size;
+    source.before = size === null ? source.used : 0n;
     this.enter(source);
     if (size === null || source.used <= size) return;
     for (let index = this.#parts.length - 1; index >= 0 && source.used > size; index -= 1) {
@@ -95,30 +93,25 @@ export class Walk {
     const { isIn } = source;
     if (isIn) this.leave(source);
     source.used -= units < source.used ? units : source.used;
+    source.before -= units < source.before ? units : source.before;
     if (isIn) this.enter(source);
   }
 
   /** A period is over. */
   begin(): void {
-    this.#heldBefore.push(...this.#heldNow());
     this.#parts = [];
     [this.#covered, this.#uncovered, this.#below] = [0n, 0n, 0n];
     for (const source of this.#sources) {
       source.grown = 0n;
-      // What one without a limit covered is of that period alone.
-      if (source.size === null) source.used = 0n;
+      // What is used of one without a limit is counted for the period alone (`advance.ts`).
+      if (source.size === null) source.used = source.before;
     }
   }
 
   /** What is sold by then is paid by money. */
   bill(sellerId: string): void {
     for (const part of this.#parts) {
-      if (
-        part.source !== null ||
-        part.heldBy !== null ||
-        part.isBilled ||
-        part.sellerId !== sellerId
-      )
+      if (part.source !== null || part.isHeld || part.isBilled || part.sellerId !== sellerId)
         continue;
       part.isBilled = true;
       this.#uncovered -= part.amount;
@@ -140,7 +133,7 @@ export class Walk {
 
   use(net: bigint, about: Use): void {
     // What is held fills nothing before it is used.
-    const free = about.heldBy !== null ? 0n : -this.#below;
+    const free = about.isHeld ? 0n : -this.#below;
     const filled = net <= 0n ? 0n : net < free ? net : free;
     this.#below += filled;
     let rest = net - filled;
@@ -177,19 +170,14 @@ export class Walk {
   /** What grants have covered of what is consumed. */
   get settled(): bigint {
     return this.#parts.reduce(
-      (sum, { source, heldBy, amount }) =>
-        source === null || heldBy !== null ? sum : sum + amount,
+      (sum, { source, isHeld, amount }) => (source === null || isHeld ? sum : sum + amount),
       0n,
     );
   }
 
   get held(): readonly HeldPart[] {
-    return [...this.#heldBefore, ...this.#heldNow()];
-  }
-
-  #heldNow(): HeldPart[] {
-    return this.#parts.flatMap(({ heldBy, source, amount }) =>
-      heldBy !== null && source !== null ? [{ heldBy, source, amount }] : [],
+    return this.#parts.flatMap(({ from, source, amount, isHeld }) =>
+      isHeld && source !== null ? [{ from, source, amount }] : [],
     );
   }
 
@@ -198,7 +186,7 @@ export class Walk {
     let rest = units;
     for (let index = this.#parts.length - 1; index >= 0 && rest > 0n; index -= 1) {
       const part = this.#parts[index];
-      if (part === undefined || part.heldBy !== null) continue;
+      if (part === undefined || part.isHeld) continue;
       const taken = rest < part.amount ? rest : part.amount;
       part.amount -= taken;
       rest -= taken;
@@ -226,14 +214,14 @@ export class Walk {
   /** In its stretch in burn order, and what is uncovered last. */
   #placeOf({ from, source }: Part, index: number): number {
     let place = index;
-    const isBefore = (other: Part | undefined): boolean => {
+    const isEarlier = (other: Part | undefined): boolean => {
       if (other === undefined || other.from !== from) return false;
       if (source === null || other.source === null) return other.source !== null;
       return burnOrder(other.source.grant, source.grant) < 0;
     };
     const isIts = (other: Part | undefined): boolean => other?.from === from;
-    while (isIts(this.#parts[place - 1]) && !isBefore(this.#parts[place - 1])) place -= 1;
-    while (isIts(this.#parts[place]) && isBefore(this.#parts[place])) place += 1;
+    while (isIts(this.#parts[place - 1]) && !isEarlier(this.#parts[place - 1])) place -= 1;
+    while (isIts(this.#parts[place]) && isEarlier(this.#parts[place])) place += 1;
     return place;
   }
 
@@ -263,14 +251,15 @@ export class Walk {
   #offer(source: Source): void {
     // What is suspended burns last of all; one without a limit not at all.
     const isHeld = source.grant.suspended !== null && source.size === null;
-    if (isHeld || this.#open.includes(source)) return;
-    // While one is unlimited no other burns.
-    const isAfter = (other: Source): boolean =>
-      Number(source.size === null) - Number(other.size === null) > 0 ||
-      ((source.size === null) === (other.size === null) &&
-        burnOrder(source.grant, other.grant) < 0);
-    const index = this.#open.findIndex(isAfter);
-    this.#open.splice(index === -1 ? this.#open.length : index, 0, source);
+    if (isHeld) return;
+    let [from, to] = [0, this.#open.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const other = this.#open[middle];
+      if (other === undefined || isBefore(source, other)) to = middle;
+      else from = middle + 1;
+    }
+    if (this.#open[from - 1] !== source) this.#open.splice(from, 0, source);
   }
 
   #withdraw(source: Source): void {
@@ -279,8 +268,25 @@ export class Walk {
   }
 }
 
+/** While one is unlimited no other burns. */
+function isBefore(a: Source, b: Source): boolean {
+  if ((a.size === null) !== (b.size === null)) return a.size === null;
+  return burnOrder(a.grant, b.grant) < 0;
+}
+
 /** What is left of it; null: all. */
 export function room({ size, used }: Source): bigint | null {
   if (size === null) return null;
   return size > used ? size - used : 0n;
+}
+
+export function sourceOf(grant: Grant, size: bigint | null, used = 0n): Source {
+  const before = size === null ? used : 0n;
+  return { grant, size, used, before, grown: 0n, cut: [], isIn: false };
+}
+
+/** What rolled over, with what was used of it and how much the plan of now lets be used. */
+export function cappedTo({ grant, used, size }: Source): Grant {
+  const isCapped = size !== null && grant.amount !== null && size < grant.amount;
+  return { ...grant, used, cap: isCapped ? size : null };
 }

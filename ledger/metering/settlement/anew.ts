@@ -1,5 +1,5 @@
 import { LATE_WORK_MAX } from '../../limits.ts';
-import { startingAt } from '../in-order.ts';
+import { countUntil, startingAt } from '../in-order.ts';
 import { billedOf, type MeterState, type Period } from '../meter.ts';
 import type { MeterDraft } from '../meter-draft.ts';
 import { burn, type Grant, left, unburn } from '../grants.ts';
@@ -112,7 +112,10 @@ export function countInMarks(
   const isCurrent = accountId === current.accountId;
   // In the stretch that runs: its end writes its mark.
   if (value === 0n || (isCurrent && after >= stretch.start)) return;
-  const its = draft.state.marks.filter((mark) => mark.accountId === accountId);
+  const { marks } = draft.state;
+  const end = period.end ?? Infinity;
+  const near = marks.slice(countUntil(marks, period.start - 1), countUntil(marks, end));
+  const its = near.filter((mark) => mark.accountId === accountId);
   const next = nextBoundary(factsSince(draft.state, asIs(draft.state, period), 0), {
     after,
     period,

@@ -4,7 +4,7 @@ import { countUntil } from '../in-order.ts';
 import { calendarPeriod, type MeterState, type Period, spansIn } from '../meter.ts';
 import type { Reservation } from '../reservation.ts';
 import type { Span } from '../span.ts';
-import { momentOf, type StretchMark, timeOf } from '../stretch.ts';
+import { lastOf, momentOf, type StretchMark, timeOf } from '../stretch.ts';
 
 // What a settlement reads (balance.md 1): periods with what was used in each of their stretches, the
 // grants with their lives, and the spans that were billed.
@@ -26,15 +26,19 @@ export type Facts = {
 export function factsSince(state: MeterState, first: Period, count = Infinity): Facts {
   const { others, current, marks, ended, grants, spans, reservations } = state;
   const { start } = first;
-  const isSince = (period: Period): boolean => period.start > start && period.start < current.start;
-  const later = first === current ? [] : [...others.filter(isSince), current];
+  // There may be hundreds of others, and some of them are of the future.
+  const [from, until] = [countUntil(others, start), countUntil(others, current.start - 1)];
   // The one after them is there for how it begins.
-  const periods = [first, ...later].slice(0, count + 1);
-  const isWhole = periods.at(-1) === current || first === current;
+  const isWhole = first === current || until - from < count;
+  const later = isWhole
+    ? [...others.slice(from, until), current]
+    : others.slice(from, from + count);
+  const periods = first === current ? [first] : [first, ...later];
+  const end = isWhole ? Infinity : lastOf(later.at(-1)?.start ?? start);
   return {
     periods,
     isWhole,
-    marks: marks.slice(countUntil(marks, start - 1)),
+    marks: marks.slice(countUntil(marks, start - 1), countUntil(marks, end)),
     grants: [...ended.filter((grant) => endOf(grant) > start), ...grants].filter(
       (grant) => grant.started,
     ),

@@ -12,7 +12,7 @@ import type { PaidBy } from './paid-by.ts';
 import type { Pool } from './pool.ts';
 import { countLate } from './span-changes.ts';
 import { lastOf } from './stretch.ts';
-import { settleAnew } from './settlement/anew.ts';
+import { settleAnew, takeBack } from './settlement/anew.ts';
 import { followsOn } from './settlement/follows.ts';
 import { isSold } from './spans.ts';
 import { crossed, reasonAfter } from './usage-answer.ts';
@@ -340,11 +340,12 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
     }));
     paying.changePeriod(period, { consumed, aggregate });
   };
-  // What was held is settled when it is let go of.
-  const isHeld = change > 0n && heldFor(paying.state, memberAccountId) > 0n;
-  if (!isHeld && followsOn(paying.state, { period, at: eventAt, aggregate })) {
-    settleAnew(paying, { period, after: lastOf(eventAt), value, key: id }, count);
+  // What it pays now of its period goes to and fro with what its members hold: the grants that burned last get it back.
+  const late = { period, after: lastOf(eventAt), value, key: id };
+  if (!isCurrent && followsOn(paying.state, { period, at: eventAt, aggregate })) {
+    settleAnew(paying, late, count);
   } else count();
+  if (isCurrent && change < 0n) takeBack(paying, id);
   const after = paying.again(period);
   const snapshot = snapshotOf(paying.state, after);
   const rest = balance(snapshot);

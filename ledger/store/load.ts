@@ -227,10 +227,7 @@ function meterState(
     others: periods.filter((period) => period.start !== start),
     grants,
     allocated: row.allocated,
-    stretch: {
-      start: momentOf(row.stretch_start?.getTime() ?? start, row.stretch_place ?? 0),
-      aggregate: row.stretch_aggregate ?? 0n,
-    },
+    stretch: stretchOf(row, start),
     spans: (row.spans ?? []).map(spanOf),
     topUp,
     firstGrantAt: row.first_grant_at?.getTime() ?? null,
@@ -242,6 +239,13 @@ function meterState(
     reservations,
     nextDue: nextDueOf({ grants, current, reservations, topUp }),
   };
+}
+
+/** A node of the release before moves a meter on without its stretch: that is of a period before. */
+function stretchOf(row: StateRow, periodStart: number): MeterState['stretch'] {
+  const { stretch_start: at, stretch_place: place, stretch_aggregate: aggregate } = row;
+  if (at === null || at.getTime() < periodStart) return { start: periodStart, aggregate: 0n };
+  return { start: momentOf(at.getTime(), place ?? 0), aggregate: aggregate ?? 0n };
 }
 
 function meterOf(customer: Customer, row: MeterColumns): Meter {

@@ -129,10 +129,10 @@ describe('units that a credit pool holds when its grants end', () => {
 
   // prettier-ignore
   const ROLLS: [string, Step[], Numbers][] = [
-    ['does not roll over',                  [],                                      [21, 0, 0, 21]],
+    ['does not roll over',                  [],                                      [26, 0, 0, 26]],
     ['rolls over when it is released',      [release('chat')],                       [28, 0, 0, 28]],
-    ['rolls over in part',                  [commit('chat', 6)],                     [23, 0, 0, 23]],
-    ['committed does not roll over',        [commit('chat', 7)],                     [21, 0, 0, 21]],
+    ['rolls over in part',                  [commit('chat', 6)],                     [28, 0, 0, 28]],
+    ['committed does not roll over',        [commit('chat', 7)],                     [26, 0, 0, 26]],
     ['while the rollover lasts',            [use('credits', 26), wait(DAY), release('chat')],                                          [28, 0, 0, 28]],
     ['not when the rollover is over',       [use('credits', 26), wait(DAY), use('credits', 20), wait(DAY), release('chat')],           [20, 0, 0, 20]],
   ];

@@ -141,9 +141,21 @@ test('a loaded credit pool gets back what a member releases in its past', async 
   await setting.ingest([{ ...late, metadata: { value: 6 } }]);
   setting.server.ledger.forget(customer);
   expect((await setting.post(`/reservations/${json.id}/release`, {})).status).toBe(200);
-  // As if it had never been held: its own ten pay for the ten that were used, and the pool for nothing.
-  expect(await setting.consumed(customer, 'tokens')).toEqual([10]);
-  expect(await setting.consumed(customer, 'credits')).toEqual([0, 0]);
+  // What was let go of is no part of its limit any more.
+  expect(await setting.consumed(customer, 'tokens')).toEqual([10, 0]);
+  expect(await setting.consumed(customer, 'credits')).toEqual([12, 0]);
+});
+
+test('a meter that a node of the release before has moved on begins a stretch with its period', async () => {
+  const customer = await setting.customer();
+  await setting.grant(customer, 'sum', { amount: 10, reset_interval: 'hour' });
+  await setting.track(customer, 'sum', { value: 4 });
+  await setting.server.sql`
+    update customer_meters set stretch_start = '2000-01-01', stretch_place = 1, stretch_aggregate = 9
+    where customer_id = ${customer}`;
+  setting.server.ledger.forget(customer);
+  const { current, stretch } = (await statesOf(customer))['sum']!;
+  expect(stretch).toEqual({ start: current.start, aggregate: 0n });
 });
 
 test('a loaded credit pool pays in its past for a hold of a member whose period began then', async () => {

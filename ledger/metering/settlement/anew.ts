@@ -1,3 +1,4 @@
+import { coverLate } from '../unlimited.ts';
 import { LATE_WORK_MAX } from '../../limits.ts';
 import { countUntil, startingAt } from '../in-order.ts';
 import { billedOf, type MeterState, type Period } from '../meter.ts';
@@ -41,6 +42,11 @@ export function settleAnew(draft: MeterDraft, late: Late, change: () => void): v
   const before = draft.state;
   countInMarks(draft, late);
   change();
+  // Who pays for what is held is settled when it is let go of (`reservation-parts.ts`).
+  if (before.reservations.length > 0) {
+    coverLate(draft, { period: late.period, id: late.key, change: late.value });
+    return takeBack(draft, late.key);
+  }
   const asked = { now, ids, isMember: draft.pool !== null };
   const settled = (state: MeterState, periods: number): Settlement =>
     settle(factsSince(state, asIs(state, late.period), periods), asked);
@@ -55,7 +61,7 @@ export function settleAnew(draft: MeterDraft, late: Late, change: () => void): v
 }
 
 /** What is settled is used: the last grants that burned get back what is more. */
-function takeBack(draft: MeterDraft, key: string): void {
+export function takeBack(draft: MeterDraft, key: string): void {
   const { current, allocated, grants } = draft.state;
   const spent = current.consumed - billedOf(draft.state);
   if (spent >= allocated) return;
@@ -64,7 +70,7 @@ function takeBack(draft: MeterDraft, key: string): void {
   draft.burned(back.grants);
   draft.credit(ids.derive('lapsed', key), -(back.rest + back.lapsed), now);
   draft.change({ allocated: spent });
-  balanceBooks(draft, key);
+  draft.checkpoint();
 }
 
 /**

@@ -2,7 +2,7 @@
 // Stripe, all cases of what the short run tries some of, and the files that run for long or need the machine for themselves.
 import { byStripe, withoutSandboxOnly } from './by-stripe.ts';
 import type { Graph } from './graph.ts';
-import { AT_ONCE, LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
+import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';
 
 /** Run by one node, and in the long run by three nodes as well. */
 const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
@@ -88,8 +88,8 @@ export function longSuites(
     {
       name: 'long, several at once',
       files: long.filter((file) => !ALONE.test(file)),
-      // They wait for processes, leases and clocks for half of their time.
-      workers: AT_ONCE,
+      // They wait for processes, leases and clocks for half of their time, and count it.
+      workers: PROCESSORS + 1,
     },
     {
       name: 'long, one at a time',

@@ -12,7 +12,7 @@ import type { PaidBy } from './paid-by.ts';
 import type { Pool } from './pool.ts';
 import { countLate } from './span-changes.ts';
 import { lastOf } from './stretch.ts';
-import { settleAnew, takeBack } from './settlement/anew.ts';
+import { anew, takeBack } from './settlement/anew.ts';
 import { followsOn } from './settlement/follows.ts';
 import { isSold } from './spans.ts';
 import { crossed, reasonAfter } from './usage-answer.ts';
@@ -333,18 +333,18 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
   const consumed = aggregate > 0n ? aggregate : 0n;
   const change = consumed - period.consumed;
   const id = ids.next();
-  const count = (): void => {
-    countLate(paying, { period, eventAt }, (mark) => ({
-      ...mark,
-      aggregate: mark.aggregate + value,
-    }));
-    paying.changePeriod(period, { consumed, aggregate });
-  };
-  // What it pays now of its period goes to and fro with what its members hold: the grants that burned last get it back.
-  const late = { period, after: lastOf(eventAt), value, key: id };
-  if (!isCurrent && followsOn(paying.state, { period, at: eventAt, aggregate })) {
-    settleAnew(paying, late, count);
-  } else count();
+  // What it pays now of its period goes to and fro with what its members hold: the grants that burned
+  // last get it back.
+  const settle =
+    !isCurrent && followsOn(paying.state, { period, at: eventAt, aggregate })
+      ? anew(paying, { period, after: lastOf(eventAt), value, key: id })
+      : null;
+  countLate(paying, { period, eventAt }, (mark) => ({
+    ...mark,
+    aggregate: mark.aggregate + value,
+  }));
+  paying.changePeriod(period, { consumed, aggregate });
+  settle?.();
   if (isCurrent && change < 0n) takeBack(paying, id);
   const after = paying.again(period);
   const snapshot = snapshotOf(paying.state, after);

@@ -302,12 +302,6 @@ export class MeterDraft {
 
   /** Settles what is used and reserved on the grants, so that their set may change: of a level nothing. */
   checkpoint(): void {
-    this.settleUse();
-    if (this.state.current.reserved > 0n && !this.state.isLevel) this.#payForReservations();
-  }
-
-  /** Settles what is used. What is held burns last in its stretch, which goes on. */
-  settleUse(): void {
     const { current, allocated, isLevel } = this.state;
     if (isLevel) return;
     const spent = current.consumed - billedOf(this.state);
@@ -316,6 +310,7 @@ export class MeterDraft {
     const { grants, rest } = burn(this.state.grants, due);
     this.burned(grants);
     this.change({ allocated: spent - rest });
+    if (current.reserved > 0n) this.#payForReservations();
   }
 
   /** A boundary of the current period (balance.md 1): what was used before it is settled, and kept apart. */

@@ -252,7 +252,9 @@ export function billedOf(state: MeterState, period: Period = state.current): big
   }
   const its = spansIn(state, period);
   const sold = soldIn(its.map((span) => stretchOf(state, span)));
-  return sold.reduce((sum, units, index) => (its[index]?.end === null ? sum : sum + units), 0n);
+  const units = sold.reduce((sum, one, index) => (its[index]?.end === null ? sum : sum + one), 0n);
+  // A correction after the last one takes back what was billed, too.
+  return units > period.consumed ? period.consumed : units;
 }
 
 /** The spans of one period. They follow each other, from about its start: there may be hundreds of others. */

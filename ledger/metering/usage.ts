@@ -14,7 +14,7 @@ import { periodFor } from './period-for.ts';
 import { inRange, one } from '../kernel/quantity.ts';
 import type { PaidBy } from './paid-by.ts';
 import { lastOf } from './stretch.ts';
-import { settleAnew } from './settlement/anew.ts';
+import { anew } from './settlement/anew.ts';
 import { followsOn, isBelow, mayFollow } from './settlement/follows.ts';
 import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 import type {
@@ -122,21 +122,15 @@ export function decideUsage(
   // From here it must succeed.
   draft.isGuarded = isGuarded(usage);
   const { aggregate, latest } = next;
-  const count = (): void => {
-    countLate(draft, { period, eventAt }, (mark) =>
-      aggregated(context, mark, { id, value, eventAt, isNew }),
-    );
-    draft.changePeriod(period, { consumed, aggregate, latest });
-  };
-  if (followsOn(draft.state, { period, at: eventAt, aggregate })) {
-    const late = {
-      period,
-      after: lastOf(eventAt),
-      value: aggregate - period.aggregate,
-      key: id,
-    };
-    settleAnew(draft, late, count);
-  } else count();
+  const added = aggregate - period.aggregate;
+  const settle = followsOn(draft.state, { period, at: eventAt, aggregate })
+    ? anew(draft, { period, after: lastOf(eventAt), value: added, key: id })
+    : null;
+  countLate(draft, { period, eventAt }, (mark) =>
+    aggregated(context, mark, { id, value, eventAt, isNew }),
+  );
+  draft.changePeriod(period, { consumed, aggregate, latest });
+  settle?.();
   if (!draft.mayDraw()) return { outcome: { kind: 'out_of_range' }, effects: null };
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);

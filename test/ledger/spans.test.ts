@@ -202,6 +202,21 @@ test('of two subscriptions that sell one feature the leading one bills', () => {
   expect(spansOf(world)).toEqual(['0-1 second dearer 7', '1- plan price 0']);
 });
 
+test('a correction under a plan that sells nothing takes back what was billed, and the next change is made', () => {
+  const world = sold({ limit: 0n });
+  world.use(3n);
+  later(world, 1);
+  world.do((context, state) => cutPlan(context, state, 'plan', world.now));
+  world.replacePlan({ limit: 20n, cycle: CYCLE });
+  expect(world.numbers).toEqual([20n, 3n, 20n]);
+  world.use(-2n);
+  expect(world.numbers).toEqual([20n, 1n, 20n]);
+  later(world, 1);
+  world.replacePlan({ limit: 30n, cycle: CYCLE });
+  expect(world.numbers).toEqual([30n, 1n, 30n]);
+  expect(later(world, 30).numbers).toEqual([30n, 0n, 30n]);
+});
+
 test('a cancellation closes the span with the limit that it had', () => {
   const world = sold();
   world.use(4n);

@@ -4,9 +4,9 @@ import { countUntil, startingAt } from '../in-order.ts';
 import { billedOf, type MeterState, type Period } from '../meter.ts';
 import type { MeterDraft } from '../meter-draft.ts';
 import { burn, type Grant, left, unburn } from '../grants.ts';
-import { paidByGrant, paidFor, type Reservation } from '../reservation.ts';
-import { type StretchMark, timeOf } from '../stretch.ts';
-import { factsSince, nextBoundary, renewalAfter } from './facts.ts';
+import { paidByGrant } from '../reservation.ts';
+import type { StretchMark } from '../stretch.ts';
+import { factsSince, nextBoundary } from './facts.ts';
 import { type Settlement, settle, type Used } from './settle.ts';
 
 // What comes late changes everything after it (balance.md 1): it is settled without it and with it, and
@@ -33,20 +33,21 @@ export class LateBudget {
 }
 
 /**
- * Makes the change, and settles anew what follows from it: in the period of the change, and in as many
- * after it as another one begins with. Where the budget of the unit is used up only what must be.
+ * Called before a change is made; what it returns settles anew what follows from the change: in its
+ * period, and in as many after it as another one begins with. Beyond the budget of the unit, and where
+ * something is held, only what must be: who pays for what is held is settled when it is let go of
+ * (`reservation-parts.ts`).
  */
-export function settleAnew(draft: MeterDraft, late: Late, change: () => void): void {
-  const { now, ids, late: budget } = draft.context;
-  draft.settleUse();
+export function anew(draft: MeterDraft, late: Late): () => void {
+  const isHeld = draft.state.reservations.length > 0;
+  if (!isHeld) draft.checkpoint();
   const before = draft.state;
   countInMarks(draft, late);
-  change();
-  // Who pays for what is held is settled when it is let go of (`reservation-parts.ts`).
-  if (before.reservations.length > 0) {
-    coverLate(draft, { period: late.period, id: late.key, change: late.value });
-    return takeBack(draft, late.key);
-  }
+  return isHeld ? () => settleHeld(draft, late) : () => settleAnew(draft, late, before);
+}
+
+function settleAnew(draft: MeterDraft, late: Late, before: MeterState): void {
+  const { now, ids, late: budget } = draft.context;
   const asked = { now, ids, isMember: draft.pool !== null };
   const settled = (state: MeterState, periods: number): Settlement =>
     settle(factsSince(state, asIs(state, late.period), periods), asked);
@@ -58,6 +59,12 @@ export function settleAnew(draft: MeterDraft, late: Late, change: () => void): v
     if (is.isWhole || isAsBefore(was, is)) return new Difference(draft, was, is).make(late.key);
   }
   takeBack(draft, late.key);
+}
+
+function settleHeld(draft: MeterDraft, { period, key }: Late): void {
+  const change = asIs(draft.state, period).consumed - period.consumed;
+  coverLate(draft, { period, id: key, change });
+  takeBack(draft, key);
 }
 
 /** What is settled is used: the last grants that burned get back what is more. */
@@ -73,21 +80,14 @@ export function takeBack(draft: MeterDraft, key: string): void {
   draft.checkpoint();
 }
 
-/**
- * The account of the period has what its grants have left, what they have covered and what they pay for of
- * reservations. Where memory knows too little, or one millisecond has several orders, a difference may be
- * another.
- */
+/** The account of the current period has what its grants have left and have covered. */
 function balanceBooks(draft: MeterDraft, key: string): void {
-  const { current, allocated, grants, reservations } = draft.state;
+  const { current, allocated, grants } = draft.state;
   let granted = allocated;
   for (const grant of grants) if (grant.started) granted += left(grant) ?? -grant.used;
-  for (const { accountId, parts } of reservations) {
-    if (accountId === current.accountId) for (const { amount } of parts) granted += amount;
-  }
   const { ids, now } = draft.context;
   const more = granted - current.granted;
-  draft.credit(ids.derive('balanced', key), more < -current.granted ? -current.granted : more, now);
+  draft.credit(ids.derive('settled', key), more < -current.granted ? -current.granted : more, now);
 }
 
 const PERIODS_MORE = 8;
@@ -160,10 +160,6 @@ class Difference {
     this.#level(rest);
     this.#carry();
     if (this.#after.isWhole) this.#settle();
-    const { reservations } = this.#draft.state;
-    this.#hold();
-    this.#payFor(reservations);
-    this.#creditHeld(reservations, key);
     balanceBooks(this.#draft, key);
   }
 
@@ -252,7 +248,10 @@ class Difference {
 
   #credit(key: string): void {
     const { now, ids } = this.#draft.context;
+    const { accountId: current } = this.#draft.state.current;
     for (const [accountId, limit] of this.#after.limits) {
+      // Of that one grants and books are known.
+      if (accountId === current) continue;
       const period = this.#draft.period(accountId);
       const units = limit - (this.#before.limits.get(accountId) ?? 0n);
       // Of what is older than the marks the settlements may know too little.
@@ -285,98 +284,10 @@ class Difference {
     const most = current.consumed - billedOf(this.#draft.state);
     this.#draft.change({ allocated: settled < 0n ? 0n : settled > most ? most : settled });
   }
-
-  /** Which grants pay for what is held. */
-  #hold(): void {
-    if (isSameHeld(this.#before.held, this.#after.held)) return;
-    const free = this.#after.held.map((part) => ({ ...part }));
-    const its = this.#draft.state.reservations.filter(({ accountId }) =>
-      this.#after.limits.has(accountId),
-    );
-    for (const one of its.toSorted((a, b) => a.createdAt - b.createdAt)) {
-      const parts: Reservation['parts'][number][] = [];
-      let due = one.amount;
-      for (const held of free) {
-        const amount = held.amount < due ? held.amount : due;
-        if (amount === 0n || held.accountId !== one.accountId) continue;
-        held.amount -= amount;
-        due -= amount;
-        const { grant } = held.source;
-        const renewal = renewalAfter(grant, timeOf(held.from));
-        const renewsAt = renewal === Infinity ? null : renewal;
-        parts.push({ grantId: grant.id, amount, renewsAt, spent: false });
-      }
-      if (!isSame(parts, one.parts)) this.#draft.putReservation({ ...one, parts });
-    }
-  }
-
-  /** A period that is over was credited what its grants pay for: what no checkpoint had settled before, too. */
-  #creditHeld(before: readonly Reservation[], key: string): void {
-    const { now, ids } = this.#draft.context;
-    const { reservations, current } = this.#draft.state;
-    if (before === reservations) return;
-    const units = new Map<string, bigint>();
-    const add = (accountId: string, more: bigint): void => {
-      units.set(accountId, (units.get(accountId) ?? 0n) + more);
-    };
-    for (const one of reservations) add(one.accountId, paidFor(one));
-    for (const one of before) add(one.accountId, -paidFor(one));
-    for (const { accountId, amount } of this.#after.held) add(accountId, -amount);
-    for (const { accountId, amount } of this.#before.held) add(accountId, amount);
-    for (const [accountId, more] of units) {
-      if (more === 0n || accountId === current.accountId) continue;
-      const period = this.#draft.period(accountId);
-      const most = more < -period.granted ? -period.granted : more;
-      this.#draft.credit(ids.derive('held', key, accountId), most, now, period);
-    }
-  }
-
-  /** What a grant pays for is used of it: what no checkpoint had settled before, too. */
-  #payFor(before: readonly Reservation[]): void {
-    const { grants, reservations } = this.#draft.state;
-    if (before.length === 0) return;
-    const [was, is] = [heldBy(this.#before.held), heldBy(this.#after.held)];
-    const paid = paidByGrant({ grants, reservations: before });
-    const pays = paidByGrant({ grants, reservations });
-    for (const grant of grants) {
-      const of = (by: ReadonlyMap<string, bigint>): bigint => by.get(grant.id) ?? 0n;
-      const units = of(pays) - of(paid) - (of(is) - of(was));
-      const least = of(pays) - allUsed(grant);
-      const more = units > least ? units : least;
-      if (more > 0n || units < 0n)
-        this.#draft.putGrant(usedMore(grant, more, { grown: 0n, before: 0n }));
-    }
-  }
-}
-
-function heldBy(held: Settlement['held']): ReadonlyMap<string, bigint> {
-  const units = new Map<string, bigint>();
-  for (const { source, amount } of held) {
-    const { id } = source.grant;
-    units.set(id, (units.get(id) ?? 0n) + amount);
-  }
-  return units;
-}
-
-function isSameHeld(a: Settlement['held'], b: Settlement['held']): boolean {
-  return (
-    a.length === b.length &&
-    a.every((part, index) => {
-      const other = b[index];
-      return part.source.grant.id === other?.source.grant.id && part.amount === other.amount;
-    })
-  );
 }
 
 function isSameCut({ cut: a }: Pick<Used, 'cut'>, { cut: b }: Pick<Used, 'cut'>): boolean {
   return a.length === b.length && a.every(({ units }, index) => units === b[index]?.units);
-}
-
-function isSame(a: Reservation['parts'], b: Reservation['parts']): boolean {
-  return (
-    a.length === b.length &&
-    a.every((part, index) => part.grantId === b[index]?.grantId && part.amount === b[index]?.amount)
-  );
 }
 
 /** What is beyond the size of a plan's allowance is `spent`; what covered earlier use, too, below 0. */

@@ -2,7 +2,6 @@ import { boundary, periodIndex } from '../../kernel/calendar.ts';
 import { type Grant, isLapsed } from '../grants.ts';
 import { countUntil } from '../in-order.ts';
 import { calendarPeriod, type MeterState, type Period, spansIn } from '../meter.ts';
-import type { Reservation } from '../reservation.ts';
 import type { Span } from '../span.ts';
 import { lastOf, momentOf, type StretchMark, timeOf } from '../stretch.ts';
 
@@ -18,13 +17,11 @@ export type Facts = {
   /** Those that may be used since the first period began. */
   readonly grants: readonly Grant[];
   readonly spans: readonly Span[];
-  /** Open ones. */
-  readonly reservations: readonly Reservation[];
 };
 
 /** The facts since that period began, as memory has them. */
 export function factsSince(state: MeterState, first: Period, count = Infinity): Facts {
-  const { others, current, marks, ended, grants, spans, reservations } = state;
+  const { others, current, marks, ended, grants, spans } = state;
   const { start } = first;
   // There may be hundreds of others, and some of them are of the future.
   const [from, until] = [countUntil(others, start), countUntil(others, current.start - 1)];
@@ -43,7 +40,6 @@ export function factsSince(state: MeterState, first: Period, count = Infinity): 
       (grant) => grant.started,
     ),
     spans: spans.length === 0 ? spans : periods.flatMap((period) => spansIn(state, period)),
-    reservations,
   };
 }
 

@@ -6,7 +6,7 @@ import type { Period } from '../meter.ts';
 import { countUntil } from '../in-order.ts';
 import { rolloverGrant } from '../rollover.ts';
 import type { Span } from '../span.ts';
-import { momentOf, type StretchMark, timeOf } from '../stretch.ts';
+import { type StretchMark, timeOf } from '../stretch.ts';
 import {
   beginOf,
   type Chain,
@@ -20,7 +20,7 @@ import {
   sizeOf,
   startOf,
 } from './facts.ts';
-import { cappedTo, type HeldIn, room, type Source, sourceOf, Walk } from './walk.ts';
+import { cappedTo, room, type Source, sourceOf, Walk } from './walk.ts';
 
 /**
  * Settles periods from their facts, stretch by stretch in the order of time (balance.md 1). It is a
@@ -39,7 +39,6 @@ export type Settlement = {
   readonly rolled: ReadonlyMap<string, Grant>;
   /** Of what is consumed in the last period, what grants cover. */
   readonly settled: bigint;
-  readonly held: readonly HeldIn[];
   /** What is in force at the end, by grant. */
   readonly open: ReadonlyMap<string, Pick<Source, 'used' | 'size' | 'cut'>>;
   /** See `Facts`. */
@@ -93,7 +92,6 @@ class Settling {
   readonly #once = new Map<string, Source>();
   readonly #carried = new Map<string, CarriedFrom>();
   readonly #limits = new Map<string, bigint>();
-  readonly #held: HeldIn[] = [];
   readonly #spanLimits = new Map<string, bigint>();
   readonly #spans: ReadonlyMap<string, readonly Sold[]>;
   readonly #marks: ReadonlyMap<string, readonly StretchMark[]>;
@@ -165,7 +163,6 @@ class Settling {
     const last = periods.at(-1);
     if (last !== undefined && isWhole) {
       this.#limits.set(last.accountId, this.#walk.limit(false));
-      this.#hold(last);
     }
     const used = new Map<string, Used>();
     const tell = (source: Source): void => {
@@ -186,7 +183,6 @@ class Settling {
       used,
       rolled,
       settled,
-      held: this.#held,
       open: new Map(
         [...this.#walk.sources].map(({ grant, used: its, size, cut }) => [
           grant.id,
@@ -239,10 +235,6 @@ class Settling {
     );
   }
 
-  #hold({ accountId }: Period): void {
-    for (const part of this.#walk.held) this.#held.push({ ...part, accountId });
-  }
-
   #close(period: Period, at: number): void {
     const { accountId } = period;
     const { isMember } = this.#asked;
@@ -252,7 +244,6 @@ class Settling {
       if (this.#renewals.get(chain)?.has(at) === true) limit += room(pot) ?? 0n;
     }
     this.#limits.set(accountId, limit);
-    this.#hold(period);
     this.#walk.begin();
     this.#period = null;
   }
@@ -462,14 +453,7 @@ class Settling {
     const net = aggregate - this.#aggregate;
     this.#aggregate = aggregate;
     const sellerId = this.#sellerAt(period, from);
-    if (net !== 0n) this.#walk.use(net, { from, sellerId, isHeld: false });
-    // What is held burns last in its stretch: while that runs, after what is still to come.
-    if (until === Infinity) return;
-    for (const { accountId, createdAt, place, amount } of this.#facts.reservations) {
-      const moment = momentOf(createdAt, place);
-      const isIts = accountId === period.accountId && moment >= from && moment < until;
-      if (isIts) this.#walk.use(amount, { from, sellerId, isHeld: true });
-    }
+    if (net !== 0n) this.#walk.use(net, { from, sellerId });
   }
 
   #aggregateAt({ accountId, aggregate, end }: Period, at: number): bigint {

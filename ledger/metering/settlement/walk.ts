@@ -25,20 +25,14 @@ type Part = {
   amount: bigint;
   /** Whose price it is sold at where nobody covers it. */
   readonly sellerId: string | null;
-  readonly isHeld: boolean;
   /** It was covered at a later boundary. */
   readonly isGrown: boolean;
   isBilled: boolean;
   readonly from: number;
 };
 
-/** What is reserved, and who pays for it. */
-export type HeldPart = { readonly from: number; readonly source: Source; readonly amount: bigint };
-
-export type HeldIn = HeldPart & { readonly accountId: string };
-
 /** Use of one stretch. */
-type Use = { readonly from: number; readonly sellerId: string | null; readonly isHeld: boolean };
+type Use = { readonly from: number; readonly sellerId: string | null };
 
 /** One meter, as its stretches follow each other. */
 export class Walk {
@@ -46,7 +40,7 @@ export class Walk {
   #open: Source[] = [];
   /** Of the period, by the time of their stretches. */
   #parts: Part[] = [];
-  #sources = new Set<Source>();
+  readonly #sources = new Set<Source>();
   #left = 0n;
   #covered = 0n;
   #uncovered = 0n;
@@ -111,8 +105,7 @@ export class Walk {
   /** What is sold by then is paid by money. */
   bill(sellerId: string): void {
     for (const part of this.#parts) {
-      if (part.source !== null || part.isHeld || part.isBilled || part.sellerId !== sellerId)
-        continue;
+      if (part.source !== null || part.isBilled || part.sellerId !== sellerId) continue;
       part.isBilled = true;
       this.#uncovered -= part.amount;
     }
@@ -132,8 +125,7 @@ export class Walk {
   }
 
   use(net: bigint, about: Use): void {
-    // What is held fills nothing before it is used.
-    const free = about.isHeld ? 0n : -this.#below;
+    const free = -this.#below;
     const filled = net <= 0n ? 0n : net < free ? net : free;
     this.#below += filled;
     let rest = net - filled;
@@ -170,14 +162,8 @@ export class Walk {
   /** What grants have covered of what is consumed. */
   get settled(): bigint {
     return this.#parts.reduce(
-      (sum, { source, isHeld, amount }) => (source === null || isHeld ? sum : sum + amount),
+      (sum, { source, amount }) => (source === null ? sum : sum + amount),
       0n,
-    );
-  }
-
-  get held(): readonly HeldPart[] {
-    return this.#parts.flatMap(({ from, source, amount, isHeld }) =>
-      isHeld && source !== null ? [{ from, source, amount }] : [],
     );
   }
 
@@ -186,7 +172,7 @@ export class Walk {
     let rest = units;
     for (let index = this.#parts.length - 1; index >= 0 && rest > 0n; index -= 1) {
       const part = this.#parts[index];
-      if (part === undefined || part.isHeld) continue;
+      if (part === undefined) continue;
       const taken = rest < part.amount ? rest : part.amount;
       part.amount -= taken;
       rest -= taken;
@@ -250,8 +236,7 @@ export class Walk {
 
   #offer(source: Source): void {
     // What is suspended burns last of all; one without a limit not at all.
-    const isHeld = source.grant.suspended !== null && source.size === null;
-    if (isHeld) return;
+    if (source.grant.suspended !== null && source.size === null) return;
     let [from, to] = [0, this.#open.length];
     while (from < to) {
       const middle = (from + to) >> 1;

@@ -3,7 +3,7 @@ import { LATE_WORK_MAX } from '../../limits.ts';
 import { countUntil, startingAt } from '../in-order.ts';
 import { billedOf, type MeterState, type Period } from '../meter.ts';
 import type { MeterDraft } from '../meter-draft.ts';
-import { burn, type Grant, left, unburn } from '../grants.ts';
+import { type Grant, left, unburn } from '../grants.ts';
 import { paidByGrant } from '../reservation.ts';
 import type { StretchMark } from '../stretch.ts';
 import { factsSince, nextBoundary } from './facts.ts';
@@ -155,35 +155,23 @@ class Difference {
     this.#credit(key);
     this.#spans();
     const begun = this.#rollOver();
-    let rest = 0n;
-    for (const id of this.#after.used.keys()) if (!begun.has(id)) rest += this.#use(id);
-    this.#level(rest);
+    for (const id of this.#after.used.keys()) if (!begun.has(id)) this.#use(id);
     this.#carry();
     if (this.#after.isWhole) this.#settle();
     balanceBooks(this.#draft, key);
   }
 
-  /** Returns what the grant does not take of it. */
-  #use(id: string): bigint {
+  #use(id: string): void {
     const [was, is] = [this.#before.used.get(id) ?? NOTHING, this.#after.used.get(id) ?? NOTHING];
     const units = is.used - was.used;
     const grown = is.grown - was.grown;
     const before = is.before - was.before;
-    if (units === 0n && grown === 0n && before === 0n && isSameCut(was, is)) return 0n;
+    if (units === 0n && grown === 0n && before === 0n && isSameCut(was, is)) return;
     const grant = this.#grant(id);
-    if (grant === undefined) return 0n;
+    if (grant === undefined) return;
     const cut = isSameCut(was, is) ? grant.cut : is.cut;
-    const after = usedMore(grant, units, { grown, before });
-    this.#draft.putGrant(revived({ ...after, cut }, this.#draft.context.now));
-    if (grant.ended !== null || grant.amount === null) return 0n;
-    return units - (allUsed(after) - allUsed(grant));
-  }
-
-  /** Of several that began in one millisecond another one may have covered it. */
-  #level(units: bigint): void {
-    const { grants } = this.#draft.state;
-    if (units > 0n) this.#draft.burned(burn(grants, units).grants);
-    if (units < 0n) this.#draft.burned(unburn(grants, -units, new Map()).grants);
+    const after = { ...usedMore(grant, units, { grown, before }), cut };
+    this.#draft.putGrant(revived(after, this.#draft.context.now));
   }
 
   #grant(id: string): Grant | undefined {

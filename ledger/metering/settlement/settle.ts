@@ -297,9 +297,6 @@ class Settling {
     const { rows, until } = chain;
     for (const [index, row] of rows.entries()) {
       const from = startOf(row);
-      const next = rows[index + 1];
-      const end = next === undefined ? until : startOf(next);
-      if (end <= this.#start) continue;
       const before = rows[index - 1];
       if (from > this.#start) {
         const isSame = before !== undefined && hasSameTerms(before, row);

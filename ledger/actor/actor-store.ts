@@ -1,10 +1,12 @@
-import type { Timers } from '../ports.ts';
+import type { SharedClock, Timers } from '../ports.ts';
 import { must } from '../kernel/assert.ts';
 import { inSlices } from '../kernel/slices.ts';
+import { someAtOnce } from '../kernel/some-at-once.ts';
 import type { Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { ActorCache, type CacheBounds, partOf } from './actor-cache.ts';
 import { Directory } from './directory.ts';
+import { loadHistory } from './loader.ts';
 import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 
@@ -22,9 +24,11 @@ export class ActorStore {
   constructor({
     storage,
     timers,
+    orgClock,
     cacheBounds,
   }: {
     readonly storage: Storage;
+    readonly orgClock: SharedClock;
     readonly timers: Timers;
     readonly cacheBounds: CacheBounds;
   }) {
@@ -42,6 +46,9 @@ export class ActorStore {
           actors.push(actor);
           return 1 + meters.length;
         });
+        await someAtOnce(actors.flatMap(holding), HISTORIES_AT_ONCE, ({ actor, meterId }) =>
+          loadHistory({ storage, orgClock }, actor, meterId),
+        );
         return actors;
       },
     });
@@ -83,4 +90,14 @@ export class ActorStore {
   async again(actor: Actor): Promise<Actor> {
     return actor.dropped ? this.actorOf(actor.id, actor.organisationId) : actor;
   }
+}
+
+const HISTORIES_AT_ONCE = 4;
+
+/** Its meters of which something is held: it may be let go of at any time, and is settled anew then. */
+function holding(actor: Actor): { readonly actor: Actor; readonly meterId: string }[] {
+  const held = [...actor.customerMeters.values()].filter(
+    ({ tentative }) => (tentative?.reservations.length ?? 0) > 0,
+  );
+  return held.map(({ meter }) => ({ actor, meterId: meter.id }));
 }

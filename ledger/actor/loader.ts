@@ -56,15 +56,16 @@ export class Loader {
   }
 
   async #load(actor: Actor, missing: Missing): Promise<void> {
-    const { id: customerId, slot } = actor.customer;
     actor.held += 1;
     try {
       if (missing.kind === 'history') {
-        const since = this.#orgClock.now(actor.customer) - EVENT_LATE_MS_MAX;
-        const { meterId } = missing;
-        const of = { slot, customerId, meterId };
-        actor.learnHistory(meterId, await this.#storage.loadHistory(of, since));
+        await loadHistory(
+          { storage: this.#storage, orgClock: this.#orgClock },
+          actor,
+          missing.meterId,
+        );
       } else {
+        const { slot } = actor.customer;
         const { accountId, member } = missing;
         const found = await this.#storage.loadMembers({ slot, accountId }, [member]);
         actor.learnMembers(accountId, [member], found);
@@ -73,4 +74,15 @@ export class Loader {
       actor.held -= 1;
     }
   }
+}
+
+/** What may still be used late, or is held, is settled anew from it. */
+export async function loadHistory(
+  { storage, orgClock }: { readonly storage: Storage; readonly orgClock: SharedClock },
+  actor: Actor,
+  meterId: string,
+): Promise<void> {
+  const { id: customerId, slot } = actor.customer;
+  const since = orgClock.now(actor.customer) - EVENT_LATE_MS_MAX;
+  actor.learnHistory(meterId, await storage.loadHistory({ slot, customerId, meterId }, since));
 }

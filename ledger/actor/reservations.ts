@@ -2,7 +2,7 @@ import { check, type Meter, type MeterState, snapshotOf } from '../metering/mete
 import {
   decideReserve,
   decideResolution,
-  missingOfHeld,
+  missingForHolds,
   type ReservationRequest,
   type ReserveOutcome,
   type ResolveOutcome,
@@ -61,7 +61,8 @@ export function reserve(
         if (!contexts.hasRoom(actor, its)) return { kind: 'too_many_meters' };
         const context = contexts.ofMeter(actor, its);
         const state = contexts.stateOf(actor, its);
-        const missing = contexts.asleepBefore(actor, context, state);
+        const missing =
+          contexts.asleepBefore(actor, context, state) ?? missingForHolds(context, state);
         if (missing !== null) return new Lacking([{ actor, missing }]);
         const { outcome, effects } = decideReserve(context, state, request);
         if (effects !== null) memory.apply(actor, effects);
@@ -192,7 +193,7 @@ async function decideOn(
       const context = contexts.ofMeter(actor, meter);
       const before = contexts.stateOf(actor, meter);
       const missing =
-        contexts.asleepBefore(actor, context, before) ?? missingOfHeld(context, before, of);
+        contexts.asleepBefore(actor, context, before) ?? missingForHolds(context, before);
       if (missing !== null) return new Lacking([{ actor, missing }]);
       const { outcome, effects } = decideResolution(context, before, of);
       const sellers = effects === null ? [] : endedSellers(actor, effects);

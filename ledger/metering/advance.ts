@@ -4,6 +4,7 @@ import { type MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import { cutDue, entitles, type Grant, hasSameTerms, isUsedUp, leaderOf, left } from './grants.ts';
 import { ADVANCE_STEPS_MAX, DUE_WORK_MAX, PERIODS_KEPT_MS } from '../limits.ts';
+import { keptSince } from './settlement/kept.ts';
 import {
   type MeterState,
   type Period,
@@ -16,9 +17,7 @@ import {
 import { cutUses, endCut } from './cut-periods.ts';
 import { startingAfter, startingAt } from './in-order.ts';
 import { closeSpan, followBiller, openSpan } from './span-changes.ts';
-import { expireReservation } from './reservation-changes.ts';
-import { dropUnlimited, movedTo, strikeSpent } from './reservation-parts.ts';
-import { paidByGrant } from './reservation.ts';
+import { letGo } from './reservation-changes.ts';
 import { coverDebt, uncover } from './grown.ts';
 import { isRolloverOf, rollOver } from './rollover.ts';
 import { billerOf } from './spans.ts';
@@ -51,8 +50,7 @@ function advanceTo(draft: MeterDraft, until: number, workMax = Infinity): void {
     for (let step = 0; step < ADVANCE_STEPS_MAX && work < workMax; step += 1) {
       const due = dueOf(draft.state);
       if (due > until) return;
-      work += 1 + draft.state.grants.length;
-      stepAt(draft, due);
+      work += (1 + draft.state.grants.length) * stepAt(draft, due, until);
       draft.settleAlerts(due);
       assert(dueOf(draft.state) >= due, 'time went backwards in an advance');
     }
@@ -106,21 +104,36 @@ export function decideTick(context: MeterContext, state: MeterState): MeterEffec
 /** Lets go of holds whose time has come, as many as one decision does, and moves nothing else. */
 export function decideExpiries(context: MeterContext, state: MeterState): MeterEffects {
   const draft = new MeterDraft(context, state);
-  for (let work = 0; work < DUE_WORK_MAX; work += 1 + state.grants.length) {
-    const [first] = draft.state.reservations;
-    if (first === undefined || first.expiresAt > context.now) break;
-    expireReservation(draft, first);
-  }
+  expire(draft, context.now);
   return draft.effects();
 }
 
-function stepAt(draft: MeterDraft, due: number): void {
-  const { grants, current, reservations } = draft.state;
+/** Does what is due first, and holds that expire before anything else is due. Returns how much it was. */
+function stepAt(draft: MeterDraft, due: number, until: number): number {
+  const { reservations, grants, current } = draft.state;
+  if (reservations[0]?.expiresAt === due) {
+    const others = dueOf({ grants, current, reservations: [] });
+    return expire(draft, Math.min(others, until));
+  }
+  doNext(draft, due);
+  return 1;
+}
+
+/** Lets go of holds that expire until then, as many as one decision does, and returns how many. */
+function expire(draft: MeterDraft, until: number): number {
+  const most = Math.max(1, Math.floor(DUE_WORK_MAX / (1 + draft.state.grants.length)));
+  const due = draft.state.reservations.filter(({ expiresAt }) => expiresAt <= until).slice(0, most);
+  letGo(draft, due, 'expired');
+  return due.length;
+}
+
+function doNext(draft: MeterDraft, due: number): void {
+  const { grants, current } = draft.state;
   const leader = leaderOf(grants);
-  const [reservation] = reservations;
-  if (reservation?.expiresAt === due) return expireReservation(draft, reservation);
   const expired = grants.find((grant) => grant.started && grant.expiresAt === due);
-  if (expired !== undefined) return endWhole(draft, expired, due, 'expired');
+  if (expired !== undefined) {
+    return endWhole(draft, expired, due, isGone(expired) ? 'used_up' : 'expired');
+  }
   if (current.end === due && leader !== null) {
     rollPeriod(draft, due, renewalAfter(leader, due));
     return openSpan(draft, due);
@@ -169,13 +182,10 @@ export function startGrant(
   followBiller(draft, at, limit);
 }
 
+type End = NonNullable<Grant['ended']>['how'];
+
 /** Takes back what is left of a grant, and ends it. What was used of it stays used. */
-export function endGrant(
-  draft: MeterDraft,
-  grant: Grant,
-  at: number,
-  how: 'expired' | 'voided',
-): void {
+export function endGrant(draft: MeterDraft, grant: Grant, at: number, how: End): void {
   const led = leaderOf(draft.state.grants)?.id === grant.id;
   const { limit } = snapshotOf(draft.state);
   // What is sold closes with the limit that it had, not with what is taken back.
@@ -189,7 +199,7 @@ export function endGrant(
 }
 
 /** Ends a grant in its period, and returns it as it was then. */
-function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' | 'voided'): Grant {
+function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: End): Grant {
   assert(grant.ended === null, 'a grant ends once');
   draft.checkpoint();
   const settled = draft.state.grants.find((other) => other.id === grant.id) ?? grant;
@@ -238,8 +248,6 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
     createdAt,
   });
   if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, at);
-  // What it paid for of reservations is in what the new one has used, too.
-  movedTo(draft, settled, { id: grant.id, amount, renewsAt });
   announceGrant(draft, grant, { amount, source: 'plan_change', at });
   const leader = leaderOf(draft.state.grants);
   const end = leader === null ? endAfter(draft, at) : leader.renewsAt;
@@ -256,12 +264,7 @@ function endAfter({ state, pool }: MeterDraft, at: number): number | null {
 }
 
 /** Ends a grant, and with a subscription's allowance what has rolled over from it. */
-export function endWhole(
-  draft: MeterDraft,
-  grant: Grant,
-  at: number,
-  how: 'expired' | 'voided',
-): void {
+export function endWhole(draft: MeterDraft, grant: Grant, at: number, how: End): void {
   const rolled = isOfPlan(grant)
     ? draft.state.grants.filter((other) => isRolloverOf(other, grant))
     : [];
@@ -286,14 +289,12 @@ function rollPeriod(draft: MeterDraft, at: number, end: number | null): void {
     return;
   }
   const carried = started.filter((grant) => grant.renewsAt !== at);
-  dropUnlimited(draft);
   // Of a level nothing is used up: each period has the whole of a grant in its limit.
   if (!draft.state.isLevel) takeOut(draft, carried, at);
   leaveUnlimited(draft, at);
   closeSpan(draft, at);
   openPeriod(draft, at, end);
-  const paying = paidByGrant(draft.state);
-  for (const grant of carried) carryOver(draft, grant, { at, isPaying: paying.has(grant.id) });
+  for (const grant of carried) carryOver(draft, grant, at);
   keepCarried(draft, at);
   for (const grant of renewing) {
     rollOver(draft, grant, at);
@@ -308,22 +309,30 @@ function takeOut(draft: MeterDraft, carried: readonly Grant[], at: number): void
   }
 }
 
-/** `isPaying`: a reservation may give units back to it. */
-function carryOver(
-  draft: MeterDraft,
-  grant: Grant,
-  { at, isPaying }: { readonly at: number; readonly isPaying: boolean },
-): void {
+function carryOver(draft: MeterDraft, grant: Grant, at: number): void {
   const rest = left(grant);
   if (rest === null) {
     draft.putGrant({ ...grant, used: 0n });
-  } else if (isUsedUp(grant) && grant.recurs === null && !isOfPlan(grant) && !isPaying) {
+  } else if (isGone(grant) && !mayComeBack(draft, grant, at)) {
     draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   } else {
     // What it has covered of the debt of a period that is over stays covered.
     if (grant.spent < 0n) draft.putGrant({ ...grant, spent: 0n });
     draft.credit(carryId(draft, 'in', grant, at), rest, at);
   }
+}
+
+/** Whether it gives nothing any more, unless something of it comes back. */
+function isGone(grant: Grant): boolean {
+  return isUsedUp(grant) && grant.recurs === null && !isOfPlan(grant);
+}
+
+/**
+ * What is held may be released, and until then it can be voided. Where it expires before the last
+ * correction may come, it stays: from its expiry on it covers nothing, whatever comes back.
+ */
+function mayComeBack({ state }: MeterDraft, { expiresAt }: Grant, at: number): boolean {
+  return state.reservations.length > 0 || (expiresAt ?? Infinity) <= at + PERIODS_KEPT_MS;
 }
 
 /** The period before may have used or held something between boundaries of the same millisecond. */
@@ -362,30 +371,23 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   const closed = draft.state.current;
   const early = startingAt(draft.state.others, at);
   const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
-  const others = withoutOld(draft.context, draft.state.others);
+  const oldest = keptSince(draft.state.reservations, draft.context.now);
+  const others = withoutOld(draft.state.others, oldest);
   draft.change({
     current: next,
     others: early === undefined ? others : others.filter((period) => period !== early),
     stretch: { start: openingOf(draft, at), aggregate: 0n },
     allocated: 0n,
   });
-  if (closed.opened && mayBeLate(draft.context, closed)) {
-    draft.change({ others: draft.othersWith(closed) });
-  }
+  if (closed.opened && at > oldest) draft.change({ others: draft.othersWith(closed) });
   draft.arm();
 }
 
-/** Those that may be late. They end one after the other: what is old comes first. */
-function withoutOld(context: MeterContext, others: readonly Period[]): readonly Period[] {
-  const isYoung = ({ end }: Period): boolean => end === null || end > context.now - PERIODS_KEPT_MS;
+/** Those that ended since then. They end one after the other: what is old comes first. */
+function withoutOld(others: readonly Period[], oldest: number): readonly Period[] {
+  const isYoung = ({ end }: Period): boolean => end === null || end > oldest;
   const [first] = others;
-  if (first === undefined || isYoung(first)) return others;
-  return others.filter((period) => mayBeLate(context, period));
-}
-
-/** Whether an event of this period may still arrive, or something of it is reserved. */
-function mayBeLate({ now }: MeterContext, { end, reserved }: Period): boolean {
-  return end === null || end > now - PERIODS_KEPT_MS || reserved > 0n;
+  return first === undefined || isYoung(first) ? others : others.filter(isYoung);
 }
 
 /** A period without an account yet. The id of its account is derived. */
@@ -416,7 +418,6 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   assert(allowance.renewsAt === at, 'an allowance is given at its time');
   assert(kept >= 0n && kept <= amount, 'no more is left than was given');
   const renewsAt = renewalAfter(allowance, at);
-  strikeSpent(draft, allowance);
   draft.putGrant({ ...allowance, used: 0n, spent: 0n, cut: [], renewsAt });
   // An unlimited one leaves behind what was used of it in this period, as when it ends.
   if (allowance.amount === null && draft.state.current.start !== at) {

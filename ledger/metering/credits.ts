@@ -1,6 +1,6 @@
 import { announceExhaustion } from './announcements.ts';
 import { advance, advanced, advancedDraft } from './advance.ts';
-import { holdFor, heldFor } from './pool-holds.ts';
+import { changeHold, type HoldChange, heldFor, holdChanges } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type Credits, type MeterContext, type Payer, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
@@ -11,8 +11,9 @@ import { periodFor } from './period-for.ts';
 import type { PaidBy } from './paid-by.ts';
 import type { Pool } from './pool.ts';
 import { countLate } from './span-changes.ts';
-import { lastOf } from './stretch.ts';
-import { anew, takeBack } from './settlement/anew.ts';
+import { heldSince, lastOf } from './stretch.ts';
+import type { Transfer } from '../kernel/transfers.ts';
+import { anew, asIs, countInMarks } from './settlement/anew.ts';
 import { followsOn } from './settlement/follows.ts';
 import { isSold } from './spans.ts';
 import { crossed, reasonAfter } from './usage-answer.ts';
@@ -310,47 +311,97 @@ function payingPeriod(member: MeterDraft, { context, state }: MeterDraft, period
 
 function take(member: MeterDraft, paying: MeterDraft, { period, used, held }: Draw): void {
   const from = payingPeriod(member, paying, period);
-  if (used !== 0n) use(paying, from, { member, memberAccountId: period.accountId, value: used });
-  holdFor(paying, period.accountId, { held, used, accountId: from.accountId });
+  const { accountId } = from;
+  const holds = holdChanges(paying.state, period.accountId, { held, used, accountId });
+  const id = paying.context.ids.next();
+  const settle = settling(paying, { id, from, used, holds });
+  for (const hold of holds) changeHold(paying, period.accountId, hold);
+  const eventAt = used === 0n ? null : use(paying, from, used);
+  settle?.();
+  const its = { member, memberAccountId: period.accountId, value: used };
+  if (eventAt !== null) paying.transfers.push(drawn(paying, from, { ...its, id, eventAt }));
   const { state, context } = paying;
   const isUse = used > 0n && from.accountId === state.current.accountId;
   // What is used now may have been held before.
   if (isUse && crossed(state, balance(snapshotOf(state)))) announceExhaustion(paying, context.now);
 }
 
-type Used = {
-  readonly member: MeterDraft;
-  readonly memberAccountId: string;
-  readonly value: bigint;
-};
+/**
+ * Called before the pool's period and holds change; see `anew`. What was held is used in the stretch in
+ * which it was held, the rest now. null: nothing that was settled is another.
+ */
+function settling(
+  paying: MeterDraft,
+  {
+    id: key,
+    from,
+    used,
+    holds,
+  }: {
+    readonly id: string;
+    readonly from: Period;
+    readonly used: bigint;
+    readonly holds: readonly HoldChange[];
+  },
+): (() => void) | null {
+  const { state, context } = paying;
+  const parts = holds.map(({ old, accountId, amount, used: value }) => ({
+    period: old === null ? state.current : paying.period(accountId),
+    after: old === null ? lastOf(context.now) : heldSince(old),
+    used: value,
+    held: amount - (old?.amount ?? 0n),
+  }));
+  let rest = used;
+  for (const { used: value } of parts) rest -= value;
+  const now = { period: from, after: lastOf(usedAt(paying, from)), used: rest, held: 0n };
+  const changes = [...parts, now].filter((one) => one.used !== 0n || one.held !== 0n);
+  if (!changes.some((one) => followsOn(state, one))) return null;
+  const periods = changes.map(({ period }) => period).toSorted((a, b) => a.start - b.start);
+  const [first = from, last = from] = [periods[0], periods.at(-1)];
+  const settle = anew(paying, { period: first, last, after: now.after, value: 0n, key });
+  for (const one of changes) countInMarks(paying, { ...one, value: one.used });
+  return settle;
+}
 
-/** Usage of the pool. It is no event of its own. */
-function use(paying: MeterDraft, period: Period, { member, memberAccountId, value }: Used): void {
-  const { customer, books, ids, now } = paying.context;
-  const isCurrent = period.accountId === paying.state.current.accountId;
-  const eventAt = isCurrent || period.end === null ? now : period.end - 1;
+/** When it uses what a member draws: now, or at the end of a period that is over. */
+function usedAt({ context, state }: MeterDraft, { accountId, end }: Period): number {
+  return accountId === state.current.accountId || end === null ? context.now : end - 1;
+}
+
+/** Usage of the pool. It is no event of its own. Returns when it is used. */
+function use(paying: MeterDraft, before: Period, value: bigint): number {
+  // What is held of it may have changed.
+  const period = asIs(paying.state, before);
+  const eventAt = usedAt(paying, period);
   const aggregate = period.aggregate + value;
-  const consumed = aggregate > 0n ? aggregate : 0n;
-  const change = consumed - period.consumed;
-  const id = ids.next();
-  // What it pays now of its period goes to and fro with what its members hold: the grants that burned
-  // last get it back.
-  const settle =
-    !isCurrent && followsOn(paying.state, { period, at: eventAt, aggregate })
-      ? anew(paying, { period, after: lastOf(eventAt), value, key: id })
-      : null;
   countLate(paying, { period, eventAt }, (mark) => ({
     ...mark,
     aggregate: mark.aggregate + value,
   }));
-  paying.changePeriod(period, { consumed, aggregate });
-  settle?.();
-  if (isCurrent && change < 0n) takeBack(paying, id);
-  const after = paying.again(period);
+  paying.changePeriod(period, { consumed: aggregate > 0n ? aggregate : 0n, aggregate });
+  return eventAt;
+}
+
+type Drawn = {
+  readonly id: string;
+  readonly member: MeterDraft;
+  readonly memberAccountId: string;
+  readonly value: bigint;
+  readonly eventAt: number;
+};
+
+function drawn(
+  paying: MeterDraft,
+  before: Period,
+  { id, member, memberAccountId, value, eventAt }: Drawn,
+): Transfer {
+  const { customer, books, now } = paying.context;
+  const after = paying.period(before.accountId);
+  const isCurrent = after.accountId === paying.state.current.accountId;
+  const change = after.consumed - before.consumed;
   const snapshot = snapshotOf(paying.state, after);
-  const rest = balance(snapshot);
-  const reason = reasonAfter(paying.state, snapshot, rest);
-  paying.transfers.push({
+  const reason = reasonAfter(paying.state, snapshot, balance(snapshot));
+  return {
     id,
     kind: change < 0n ? 'reverse' : 'single',
     slot: customer.slot,
@@ -374,5 +425,5 @@ function use(paying: MeterDraft, period: Period, { member, memberAccountId, valu
       answer: null,
     },
     drawnFor: memberAccountId,
-  });
+  };
 }

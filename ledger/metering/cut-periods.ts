@@ -1,6 +1,5 @@
 import { type CutUse, type Grant, givenBack } from './grants.ts';
 import type { MeterDraft } from './meter-draft.ts';
-import { paidByGrant } from './reservation.ts';
 
 // A change of plan to another interval cuts the period of an allowance short. What was used in it counts
 // against the new one only until the old period would have ended (balance.md 2).
@@ -36,9 +35,7 @@ export function endCut(draft: MeterDraft, grantId: string, at: number): void {
   const grant = draft.state.grants.find(({ id }) => id === grantId);
   const [ended, ...cut] = grant?.cut ?? [];
   if (grant === undefined || ended === undefined) return;
-  // What is held stays used.
-  const held = paidByGrant(draft.state).get(grantId) ?? 0n;
-  const used = grant.used + (grant.spent > 0n ? grant.spent : 0n) - held;
+  const used = grant.used + (grant.spent > 0n ? grant.spent : 0n);
   const units = ended.units < used ? ended.units : used;
   if (grant.amount === null) {
     // It gives what it must; what was used is counted for the next plan.

@@ -5,7 +5,6 @@ import { type Grant, isUsedUp } from './grants.ts';
 import { GRANTS_KEPT_MAX } from '../limits.ts';
 import type { MeterState } from './meter.ts';
 import { promised, rolloverOf } from './promised.ts';
-import { paidByGrant } from './reservation.ts';
 import { inRange } from '../kernel/quantity.ts';
 
 export type GrantOutcome =
@@ -54,9 +53,8 @@ export function retireUsedUp(draft: MeterDraft): void {
   if (draft.state.grants.length < GRANTS_KEPT_MAX) return;
   draft.checkpoint();
   const at = draft.context.now;
-  const paying = paidByGrant(draft.state);
   for (const grant of draft.state.grants) {
-    const isNeeded = !grant.started || grant.recurs !== null || paying.has(grant.id);
+    const isNeeded = !grant.started || grant.recurs !== null;
     if (isNeeded || !isUsedUp(grant) || isOfPlan(grant)) continue;
     draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   }

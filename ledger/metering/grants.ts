@@ -218,20 +218,17 @@ export function burn(grants: readonly Grant[], units: bigint): Burned {
 
 /**
  * Gives `units` back to the last grants that burned: a correction of usage that an earlier checkpoint
- * has settled. What they pay for of reservations stays (`kept`, by grant). `lapsed`: what came back and
- * may not be used any more.
+ * has settled. `lapsed`: what came back and may not be used any more.
  */
 export function unburn(
   grants: readonly Grant[],
   units: bigint,
-  kept: ReadonlyMap<string, bigint>,
 ): Burned & { readonly lapsed: bigint } {
   const dealt = [...grants];
   let [rest, lapsed] = [units, 0n];
   for (const [index, grant] of [...grants.entries()].toReversed()) {
     if (rest === 0n) break;
-    const { id, used } = grant;
-    const free = used + beyondOf(grant) - (kept.get(id) ?? 0n);
+    const free = grant.used + beyondOf(grant);
     if (!grant.started || free <= 0n) continue;
     const taken = free < rest ? free : rest;
     const back = givenBack(grant, taken);

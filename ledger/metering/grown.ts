@@ -1,7 +1,6 @@
 import type { Grant } from './grants.ts';
-import { billedOf } from './meter.ts';
+import { settledOf, spentOf } from './meter.ts';
 import type { MeterDraft } from './meter-draft.ts';
-import { unpaid } from './reservation.ts';
 
 // What a plan gives may grow: by another plan, or anew. Then it covers what was used before beyond all
 // that there was. That is so for as long as it is as large (balance.md 2): so a larger plan and back
@@ -12,10 +11,10 @@ import { unpaid } from './reservation.ts';
  * much was used, last, while the plan counts already: that is no debt, and stays covered.
  */
 export function coverDebt(draft: MeterDraft, own = 0n): void {
-  const { current, allocated, grants, reservations } = draft.state;
+  const { current, allocated, grants } = draft.state;
   if (current.consumed + current.reserved === allocated) return;
   const before = new Map(grants.map(({ id, used }) => [id, used]));
-  const due = current.consumed - billedOf(draft.state) - allocated + unpaid(reservations, current);
+  const due = spentOf(draft.state) - settledOf(draft.state);
   let debt = due > own ? due - own : 0n;
   draft.checkpoint();
   for (const grant of draft.state.grants) {

@@ -10,9 +10,9 @@ import {
   type MeterState,
   type Period,
   balance,
-  billedOf,
   nextDueOf,
   snapshotOf,
+  spentOf,
 } from './meter.ts';
 import type {
   CountedMember,
@@ -25,9 +25,9 @@ import type { Pool } from './pool.ts';
 import type { Ids } from '../ports.ts';
 import { OwnLists, put, remove, startingAt } from './in-order.ts';
 import { promised } from './promised.ts';
-import { paidBetween, type Reservation, unpaid, withReservation } from './reservation.ts';
+import { type Reservation, withReservation } from './reservation.ts';
 import { boundaryAt, type StretchMark } from './stretch.ts';
-import { withEnded, withMarks } from './settlement/kept.ts';
+import { keptSince, withEnded, withMarks } from './settlement/kept.ts';
 import type { Span } from './span.ts';
 import { inRange } from '../kernel/quantity.ts';
 import { type AutoTopUp, look } from '../topups/auto-topup.ts';
@@ -222,7 +222,7 @@ export class MeterDraft {
     const { grants, ended } = this.state;
     this.change({
       grants: withGrant(grants, grant),
-      ended: withEnded(ended, grant, this.context.now),
+      ended: withEnded(ended, grant, this.#keptSince),
     });
   }
 
@@ -300,17 +300,26 @@ export class MeterDraft {
     this.changeTopUp(next);
   }
 
-  /** Settles what is used and reserved on the grants, so that their set may change: of a level nothing. */
+  /** Settles what is used and held on the grants, so that their set may change: of a level nothing. */
   checkpoint(): void {
-    const { current, allocated, isLevel } = this.state;
-    if (isLevel) return;
-    const spent = current.consumed - billedOf(this.state);
-    const due = spent - allocated;
-    assert(due >= 0n, 'a correction is taken back at once');
+    if (this.state.isLevel) return;
+    if (this.state.current.reserved > 0n) this.#takeOver();
+    const spent = spentOf(this.state);
+    const due = spent - this.state.allocated;
+    assert(due >= 0n, 'what is used or held no more is settled at once');
     const { grants, rest } = burn(this.state.grants, due);
     this.burned(grants);
     this.change({ allocated: spent - rest });
-    if (current.reserved > 0n) this.#payForReservations();
+  }
+
+  /** What a node of the release before has settled of holds. */
+  #takeOver(): void {
+    const { accountId } = this.state.current;
+    for (const one of this.state.reservations) {
+      if (one.settled === 0n || one.accountId !== accountId) continue;
+      this.change({ allocated: this.state.allocated + one.settled });
+      this.putReservation({ ...one, settled: 0n });
+    }
   }
 
   /** A boundary of the current period (balance.md 1): what was used before it is settled, and kept apart. */
@@ -329,22 +338,11 @@ export class MeterDraft {
   putMarks(marks: readonly StretchMark[]): void {
     if (marks.length === 0) return;
     (this.#marks ??= []).push(...marks);
-    this.state = { ...this.state, marks: withMarks(this.state.marks, marks, this.context.now) };
+    this.state = { ...this.state, marks: withMarks(this.state.marks, marks, this.#keptSince) };
   }
 
-  /** One burn for all of them: there may be as many as there are grants. */
-  #payForReservations(): void {
-    const { reservations, current, grants: before } = this.state;
-    const { grants } = burn(before, unpaid(reservations, current));
-    const paid = paidBetween(before, grants, { reservations, accountId: current.accountId });
-    if (paid.size === 0) return;
-    this.burned(grants);
-    this.#reservations ??= new Map();
-    for (const [id, one] of paid) this.#reservations.set(id, one);
-    this.state = {
-      ...this.state,
-      reservations: reservations.map((one) => paid.get(one.id) ?? one),
-    };
+  get #keptSince(): number {
+    return keptSince(this.state.reservations, this.context.now);
   }
 
   /** The same grants, of which more or less is used. */

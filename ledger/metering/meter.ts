@@ -11,7 +11,7 @@ import {
 } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
 import type { PaidBy } from './paid-by.ts';
-import { type Reservation, unpaid } from './reservation.ts';
+import type { Reservation } from './reservation.ts';
 import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
 import { countUntil } from './in-order.ts';
 import { soldIn } from './sold.ts';
@@ -102,7 +102,10 @@ export type MeterState = {
   readonly ended: readonly Grant[];
   /** Since the last boundary of the current period: when that was, and what the period had counted before. */
   readonly stretch: Pick<StretchMark, 'start' | 'aggregate'>;
-  /** Consumption of the current period that is settled on the grants' `used`. What was billed is not among it. */
+  /**
+   * What is used and held of the current period, as far as it is settled on the grants' `used`. What was
+   * billed is not among it.
+   */
   readonly allocated: bigint;
   /**
    * In which usage is sold, ascending: the one that runs, and closed ones until they are billed and
@@ -257,6 +260,21 @@ export function billedOf(state: MeterState, period: Period = state.current): big
   return units > period.consumed ? period.consumed : units;
 }
 
+/** What is used and held of the current period, without what money has paid: what grants are to cover. */
+export function spentOf(state: MeterState): bigint {
+  const { aggregate, reserved } = state.current;
+  const units = aggregate + reserved;
+  return (units > 0n ? units : 0n) - billedOf(state);
+}
+
+/** What grants have covered of it, as of the last checkpoint. */
+export function settledOf({ allocated, reservations, current }: MeterState): bigint {
+  let units = allocated;
+  if (current.reserved === 0n) return units;
+  for (const one of reservations) if (one.accountId === current.accountId) units += one.settled;
+  return units;
+}
+
 /** The spans of one period. They follow each other, from about its start: there may be hundreds of others. */
 export function spansIn(
   { spans }: MeterState,
@@ -375,8 +393,9 @@ export function shortage(
 export function breakdown(
   state: MeterState,
 ): readonly { readonly grant: Grant; readonly remaining: bigint | null }[] {
-  const { current, allocated, reservations } = state;
-  const due = current.consumed - billedOf(state) - allocated + unpaid(reservations, current);
+  const { consumed, reserved } = state.current;
+  // What is held may fill what was corrected below nothing: it is off the balance all the same.
+  const due = consumed + reserved - billedOf(state) - settledOf(state);
   return burn(state.grants, due)
     .grants.filter(entitles)
     .map((grant) => ({

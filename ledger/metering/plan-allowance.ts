@@ -23,7 +23,6 @@ import {
 import { type MeterState, calendarPeriod, snapshotOf } from './meter.ts';
 import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
 import { coverDebt } from './grown.ts';
-import { movedTo } from './reservation-parts.ts';
 import { capRollover } from './rollover.ts';
 import { runningSpan, soldSince } from './spans.ts';
 import type { UsagePrice } from './usage-price.ts';
@@ -377,6 +376,5 @@ function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
   }
   // It is no longer unlimited, so it leaves behind what was used of it, as when it ends.
   draft.credit(context.ids.next(), grant.used, context.now);
-  movedTo(draft, grant, grant);
   draft.putGrant({ ...grant, used: 0n, spent: grant.spent + grant.used, suspended: why });
 }

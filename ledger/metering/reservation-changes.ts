@@ -4,9 +4,9 @@ import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { inRange, one as unit } from '../kernel/quantity.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import { type Period, balance, snapshotOf } from './meter.ts';
-import { settleParts } from './reservation-parts.ts';
-import { lastOf, momentOf } from './stretch.ts';
-import { countInMarks } from './settlement/anew.ts';
+import { heldSince, lastOf } from './stretch.ts';
+import { anew } from './settlement/anew.ts';
+import { followsOn } from './settlement/follows.ts';
 import type { Reservation } from './reservation.ts';
 import { heldAt, isSold } from './spans.ts';
 import type { Transfer } from '../kernel/transfers.ts';
@@ -14,32 +14,36 @@ import { crossed, reasonAfter, type UsageAnswer } from './usage-answer.ts';
 
 // What becomes of a reservation, as part of a decision on the meter.
 
-/** Its time has come: its units are free again. */
-export function expireReservation(draft: MeterDraft, one: Reservation): void {
-  letGo(draft, one, { status: 'expired', at: one.expiresAt });
-}
-
-/** Nothing of it was used. */
+/** Nothing of them was used. */
 export function letGo(
   draft: MeterDraft,
-  one: Reservation,
-  { status, at }: { readonly status: 'released' | 'expired' | 'committed'; readonly at: number },
-): Reservation {
-  const { id, amount, accountId, holdId } = one;
-  const resolved: Reservation = { ...one, status, resolvedAt: at, parts: [] };
-  draft.putReservation(resolved);
-  const period = draft.period(accountId);
-  const hold = { id: holdId, amount };
-  draft.transfers.push(
-    transfer(draft, period, {
-      id: reservationTransferId(draft.context.ids, 'void', id),
-      kind: 'void',
-      amount: 0n,
-      hold,
-    }),
-  );
-  draft.changePeriod(period, { reserved: period.reserved - amount });
-  settleParts(draft, one, { kept: 0n, at });
+  holds: readonly Reservation[],
+  status: 'released' | 'expired' | 'committed',
+): readonly Reservation[] {
+  const { now, ids } = draft.context;
+  const ordered = holds.toSorted((a, b) => heldSince(a) - heldSince(b));
+  const [first, last] = [ordered[0], ordered.at(-1)];
+  if (first === undefined || last === undefined) return holds;
+  const since = { period: draft.period(first.accountId), after: heldSince(first) };
+  const isCurrent = ({ accountId }: Reservation): boolean =>
+    accountId === draft.state.current.accountId;
+  const less = holds.filter(isCurrent).reduce((units, { amount }) => units + amount, 0n);
+  const settle = followsOn(draft.state, { ...since, held: -less })
+    ? anew(draft, { ...since, last: draft.period(last.accountId), value: 0n, key: first.id })
+    : null;
+  const resolved = holds.map((one) => {
+    const { id, amount, accountId, holdId, expiresAt } = one;
+    const resolvedAt = status === 'expired' ? expiresAt : now;
+    const after: Reservation = { ...one, status, resolvedAt, settled: 0n };
+    draft.putReservation(after);
+    const period = draft.period(accountId);
+    const voided = { kind: 'void', amount: 0n, hold: { id: holdId, amount } } as const;
+    const voidId = reservationTransferId(ids, 'void', id);
+    draft.transfers.push(transfer(draft, period, { id: voidId, ...voided }));
+    draft.changePeriod(period, { reserved: period.reserved - amount });
+    return after;
+  });
+  settle?.();
   return resolved;
 }
 
@@ -62,18 +66,16 @@ export function useHeld(
   value: bigint,
 ): { readonly resolved: Reservation; readonly used: UsageAnswer } {
   const { now } = draft.context;
-  const { id, amount, accountId, holdId, createdAt, place } = one;
-  const resolved: Reservation = { ...one, status: 'committed', resolvedAt: now, parts: [] };
-  draft.putReservation(resolved);
+  const { id, amount, accountId, holdId, createdAt } = one;
+  const resolved: Reservation = { ...one, status: 'committed', resolvedAt: now, settled: 0n };
   const period = draft.period(accountId);
-  const eventAt = heldAt(draft.state, period, { createdAt, now });
   const used = use(draft, period, {
     id: reservationTransferId(draft.context.ids, 'commit', id),
     hold: { id: holdId, amount },
     value,
-    eventAt,
-    since: momentOf(createdAt, place),
-    settle: (change) => settleParts(draft, one, { kept: change, at: now }),
+    eventAt: heldAt(draft.state, period, { createdAt, now }),
+    after: heldSince(one),
+    resolve: () => draft.putReservation(resolved),
   });
   return { resolved, used };
 }
@@ -89,13 +91,13 @@ export function useMore(
   draft.transfers.push(
     transfer(draft, period, { id: hold.id, kind: 'pending', amount: value, hold: null }),
   );
-  return use(draft, draft.changePeriod(period, { reserved: period.reserved + value }), {
+  return use(draft, period, {
     id: reservationTransferId(draft.context.ids, why, id),
     hold,
     value,
     eventAt: draft.context.now,
-    since: lastOf(draft.context.now),
-    settle: () => {},
+    after: lastOf(draft.context.now),
+    resolve: null,
   });
 }
 
@@ -104,28 +106,33 @@ type Use = {
   readonly hold: { readonly id: string; readonly amount: bigint };
   readonly value: bigint;
   readonly eventAt: number;
-  /** The moment in which it was held: its stretch (`stretch.ts`). */
-  readonly since: number;
-  /** What the grants paid for of it, once it is consumed by so much. */
-  readonly settle: (change: bigint) => void;
+  /** The moment in which it was used: its stretch (`stretch.ts`). */
+  readonly after: number;
+  /** What is used was held before, and is no more; null where it was not. */
+  readonly resolve: (() => void) | null;
 };
 
 function use(
   draft: MeterDraft,
   period: Period,
-  { id, hold, value, eventAt, since, settle }: Use,
+  { id, hold, value, eventAt, after: moment, resolve }: Use,
 ): UsageAnswer {
   const { customer, meter, now } = draft.context;
   const aggregate = period.aggregate + value;
   const consumed = aggregate > 0n ? aggregate : 0n;
   const change = consumed - period.consumed;
+  const held = resolve === null ? 0n : -hold.amount;
+  const settle = followsOn(draft.state, { period, after: moment, used: value, held })
+    ? anew(draft, { period, after: moment, value, key: id })
+    : null;
   countLate(draft, { period, eventAt }, (mark) => ({
     ...mark,
     aggregate: mark.aggregate + value,
   }));
-  countInMarks(draft, { period, after: since, value });
-  draft.changePeriod(period, { consumed, aggregate, reserved: period.reserved - hold.amount });
-  settle(change);
+  resolve?.();
+  const before = draft.again(period);
+  draft.changePeriod(before, { consumed, aggregate, reserved: before.reserved + held });
+  settle?.();
   draft.mayDraw();
   const after = draft.again(period);
   const snapshot = snapshotOf(draft.state, after);

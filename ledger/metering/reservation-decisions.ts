@@ -1,4 +1,7 @@
-import { momentOf, placeIn } from './stretch.ts';
+import { must } from '../kernel/assert.ts';
+import { heldSince, placeIn } from './stretch.ts';
+import { anew } from './settlement/anew.ts';
+import { followsOn } from './settlement/follows.ts';
 import { advance } from './advance.ts';
 import { checkCovered } from './cover.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
@@ -71,11 +74,13 @@ export function decideReserve(
     balanceAfter: null,
     fingerprint,
     paidBy: answer.paidBy,
-    parts: [],
+    settled: 0n,
   };
   draft.transfers.push(transfer(draft, current, { id, kind: 'pending', amount, hold: null }));
+  const settle = holding(draft, reservation, { amount, key: id });
   draft.changePeriod(current, { reserved: reserved + amount });
   draft.putReservation(reservation);
+  settle?.();
   if (!draft.mayDraw()) return refused({ kind: 'out_of_range' });
   const snapshot = snapshotOf(draft.state);
   const { reason, paidBy } = answer;
@@ -105,22 +110,13 @@ export type ResolveOutcome =
   | { readonly kind: 'period_over' };
 
 /**
- * What is committed counts in the stretch in which it was held, and at each boundary since: where there may
- * be one, what memory has let go of must be loaded. null: nothing.
+ * What is held may be let go of at any time, also where a question finds that its time has come, and is
+ * settled anew then: what memory has let go of must be loaded before something is held. null: nothing.
  */
-export function missingOfHeld(
-  { now, credits }: MeterContext,
-  state: MeterState,
-  { id, act }: { readonly id: string; readonly act: Resolution },
-): Missing | null {
-  if (act.kind !== 'commit' || act.value === 0n) return null;
-  const open = state.reservations.find((one) => one.id === id);
-  if (open === undefined) return null;
-  const isOver = momentOf(open.createdAt, open.place) < state.stretch.start;
-  if (!isOver && now < state.nextDue) return null;
+export function missingForHolds({ credits }: MeterContext, state: MeterState): Missing | null {
   if (!state.historyLoaded) return { kind: 'history', meterId: state.meterId };
   const paying = credits?.payer?.now();
-  if (paying === undefined || paying.historyLoaded) return null;
+  if (paying?.historyLoaded !== false) return null;
   return { kind: 'history', meterId: paying.meterId };
 }
 
@@ -142,12 +138,12 @@ export function decideResolution(
   if (open === undefined) return afterwards(draft, act, of.stored);
   if (act.kind === 'extend') return extend(draft, open, act);
   if (act.kind === 'release') {
-    return answered(draft, letGo(draft, open, { status: 'released', at: context.now }), []);
+    return answered(draft, gone(draft, open, 'released'), []);
   }
   const { value } = act;
   if (!mayCommit(draft, open, value)) return refused({ kind: 'out_of_range' });
   if (value === 0n) {
-    return answered(draft, letGo(draft, open, { status: 'committed', at: context.now }), []);
+    return answered(draft, gone(draft, open, 'committed'), []);
   }
   const held = value < open.amount ? value : open.amount;
   const { resolved, used } = useHeld(draft, open, held);
@@ -155,6 +151,11 @@ export function decideResolution(
   if (value === held) return answered(draft, committed, [used]);
   const more = useMore(draft, open, { value: value - held, why: 'excess' });
   return answered(draft, committed, [used, more]);
+}
+
+/** Nothing of it was used. */
+function gone(draft: MeterDraft, open: Reservation, status: 'released' | 'committed'): Reservation {
+  return must(letGo(draft, [open], status)[0], 'what is let go of');
 }
 
 /** It is not open any more: the first answer, or what the work came to although it had expired. */
@@ -191,7 +192,7 @@ function afterwards(
     committed: value,
     late: true,
     resolvedAt: now,
-    parts: [],
+    settled: 0n,
   };
   return answered(draft, committed, used);
 }
@@ -207,6 +208,7 @@ function extend(
   if (amount < open.amount) return refused({ kind: 'less_than_held' });
   if (expiresAt > open.createdAt + RESERVATION_MS_MAX) return refused({ kind: 'too_long' });
   let extended: Reservation = { ...open, expiresAt };
+  let settle: (() => void) | null = null;
   if (amount > open.amount) {
     const { current } = draft.state;
     if (open.accountId !== current.accountId) return refused({ kind: 'period_over' });
@@ -224,10 +226,12 @@ function extend(
       transfer(draft, current, { id, kind: 'void', amount: 0n, hold }),
       transfer(draft, current, { id: holdId, kind: 'pending', amount, hold: null }),
     );
+    settle = holding(draft, open, { amount: more, key: id });
     draft.changePeriod(current, { reserved: current.reserved + more });
     extended = { ...extended, amount, holdId, extensions };
   }
   draft.putReservation(extended);
+  settle?.();
   if (!draft.mayDraw()) return refused({ kind: 'out_of_range' });
   const outcome = {
     kind: 'done',
@@ -236,6 +240,17 @@ function extend(
     used: [],
   } as const;
   return { outcome, effects: draft.effects() };
+}
+
+/** Called before so much more is held; see `anew`. null: nothing that was settled is another. */
+function holding(
+  draft: MeterDraft,
+  one: Reservation,
+  { amount, key }: { readonly amount: bigint; readonly key: string },
+): (() => void) | null {
+  const since = { period: draft.state.current, after: heldSince(one) };
+  if (!followsOn(draft.state, { ...since, held: amount })) return null;
+  return anew(draft, { ...since, value: 0n, key });
 }
 
 /** The answer is kept, for a call that is repeated. */

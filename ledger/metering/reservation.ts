@@ -1,4 +1,3 @@
-import type { Grant } from './grants.ts';
 import type { PaidBy } from './paid-by.ts';
 
 /**
@@ -11,9 +10,10 @@ import type { PaidBy } from './paid-by.ts';
  * How it works: a reservation is a pending transfer on the account of the period in which it is
  * made. `reserved` of the period is the sum of those that are open, and the balance has it taken
  * off. Open ones are in the memory of their meter; the store has them all.
- * What holds: it is resolved at most once (I5). What is committed of it, up to its amount, counts
- * in its period.
- * What it does not do: decide (`reservation-decisions.ts`), or say which grants pay (`parts.ts`).
+ * What holds: it is resolved at most once (I5). While it is open it counts as use of the stretch in which
+ * it was made. What is committed of it, up to its amount, was used then; what is released was never held
+ * (balance.md): both are settled anew where a boundary came in between (`settlement/anew.ts`).
+ * What it does not do: decide (`reservation-decisions.ts`).
  */
 export type Reservation = {
   /** Derived from the caller's key, or new. */
@@ -48,22 +48,14 @@ export type Reservation = {
   readonly fingerprint: bigint | null;
   /** Of a member of a pool: what was to pay for it when it was made. */
   readonly paidBy: PaidBy | null;
-  /** Which grants pay for it, as of the last checkpoint, in burn order. */
-  readonly parts: readonly Part[];
+  /**
+   * Of one that a node of the release before has written: what grants pay for of it, which is not in the
+   * meter's `allocated` before the next checkpoint. Else 0.
+   */
+  readonly settled: bigint;
 };
 
 export type ReservationStatus = 'open' | 'committed' | 'released' | 'expired';
-
-/** Units of a reservation that a grant pays for: they are in its `used`. */
-export type Part = {
-  /** null: it has ended, and left what it paid for in the limit. */
-  readonly grantId: string | null;
-  readonly amount: bigint;
-  /** When the grant was to renew next: in another period of it the part is no longer in `used`. */
-  readonly renewsAt: number | null;
-  /** Of a grant without a limit: whether an earlier plan paid, so that it is in `spent`. */
-  readonly spent: boolean;
-};
 
 /** What is to become of a reservation. */
 export type Resolution =
@@ -75,89 +67,6 @@ export type Resolution =
       readonly amount: bigint | null;
       readonly expiresInMs: number | null;
     };
-
-/** What the grants pay for of it. */
-export function paidFor({ parts }: Reservation): bigint {
-  let sum = 0n;
-  for (const { amount } of parts) sum += amount;
-  return sum;
-}
-
-/** What no grant pays for yet of the reservations of a period. */
-export function unpaid(
-  reservations: readonly Reservation[],
-  period: { readonly accountId: string; readonly reserved: bigint },
-): bigint {
-  if (period.reserved === 0n) return 0n;
-  let sum = 0n;
-  for (const one of reservations) {
-    if (one.accountId === period.accountId) sum += one.amount - paidFor(one);
-  }
-  return sum;
-}
-
-/**
- * What grants have burned between two states is for what no grant pays for yet of the reservations of
- * a period, in their order. Returns those that more is paid for, by id.
- */
-export function paidBetween(
-  before: readonly Grant[],
-  after: readonly Grant[],
-  of: { readonly reservations: readonly Reservation[]; readonly accountId: string },
-): ReadonlyMap<string, Reservation> {
-  const paid = new Map<string, Reservation>();
-  let index = 0;
-  let burned = 0n;
-  for (const one of of.reservations) {
-    let due = one.accountId === of.accountId ? one.amount - paidFor(one) : 0n;
-    const parts: Part[] = [];
-    while (due > 0n) {
-      const grant = after[index];
-      if (grant === undefined) break;
-      const rest = grant.used - (before[index]?.used ?? 0n) - burned;
-      const amount = rest < due ? rest : due;
-      const { id: grantId, renewsAt } = grant;
-      if (amount > 0n) parts.push({ grantId, amount, renewsAt, spent: false });
-      due -= amount;
-      burned += amount;
-      if (amount < rest) continue;
-      index += 1;
-      burned = 0n;
-    }
-    if (parts.length > 0) paid.set(one.id, { ...one, parts: [...one.parts, ...parts] });
-  }
-  return paid;
-}
-
-/** What each grant has used, or in its `spent`, for open reservations; of an unlimited one what it has used. */
-export function paidByGrant({
-  grants,
-  reservations,
-}: {
-  readonly grants: readonly Grant[];
-  readonly reservations: readonly Reservation[];
-}): ReadonlyMap<string, bigint> {
-  const paid = new Map<string, bigint>();
-  if (reservations.length === 0) return paid;
-  const live = new Map(grants.map((grant) => [grant.id, grant]));
-  for (const { parts } of reservations) {
-    for (const part of parts) {
-      const grant = live.get(part.grantId ?? '');
-      if (grant === undefined || part.spent || !isPaidBy(part, grant)) continue;
-      paid.set(grant.id, (paid.get(grant.id) ?? 0n) + part.amount);
-    }
-  }
-  return paid;
-}
-
-/** Whether the part is in what the grant has used: it has not renewed since. */
-export function isPaidBy(
-  { renewsAt }: Part,
-  { amount, renewsAt: now }: Pick<Grant, 'amount' | 'renewsAt'>,
-) {
-  // An unlimited one has no rest to renew: what it pays for is dropped at the end of a period.
-  return amount === null || renewsAt === now;
-}
 
 /**
  * With one more, or one that changed: open ones by when they expire, as they are loaded. One that is

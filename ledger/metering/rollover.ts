@@ -22,40 +22,6 @@ export function rollOver(draft: MeterDraft, allowance: Grant, at: number): void 
   draft.credit(ids.derive('grant', grant.id), rolled.amount, at);
 }
 
-/**
- * What was reserved at the end of its period, `since`, and is released at `at`: it rolls over as far
- * as the cap leaves room, for as long as what rolled over then. `key` names the release.
- */
-export function rollOverLate(
-  draft: MeterDraft,
-  allowance: Grant,
-  { since, rest, key, at }: Late,
-): void {
-  const { ids } = draft.context;
-  // What was used of the rest since then is not left.
-  draft.checkpoint();
-  const rolled = roomFor(draft, allowance, { at: since, rest });
-  if (rolled === null || rolled.expiresAt <= at) return;
-  let { amount } = rolled;
-  const { expiresAt } = rolled;
-  const known = draft.state.grants.find(
-    (grant) =>
-      isRolloverOf(grant, allowance) &&
-      grant.effectiveAt === since &&
-      grant.expiresAt === expiresAt,
-  );
-  if (known === undefined) {
-    const id = ids.derive('rollover', allowance.id, String(since), key);
-    draft.putGrant(rolloverGrant(allowance, { ...rolled, at: since, id }));
-  } else {
-    assert(known.amount !== null, 'what rolls over is limited');
-    const more = { ...known, amount: known.amount + amount };
-    draft.putGrant(more);
-    amount = (left(more) ?? 0n) - (left(known) ?? 0n);
-  }
-  draft.credit(ids.derive('rolled over', key), amount, at);
-}
-
 /** The plan of now lets `max` of what rolled over of a subscription be used: it may let more again. */
 export function capRollover(draft: MeterDraft, subscriptionId: string, max: bigint): void {
   const { ids, now } = draft.context;
@@ -69,13 +35,6 @@ export function capRollover(draft: MeterDraft, subscriptionId: string, max: bigi
     draft.credit(ids.next(), (left(capped) ?? 0n) - (left(grant) ?? 0n), now);
   }
 }
-
-type Late = {
-  readonly since: number;
-  readonly rest: bigint;
-  readonly key: string;
-  readonly at: number;
-};
 
 export function isRolloverOf(grant: Grant, allowance: Grant): boolean {
   return grant.source === 'rollover' && grant.subscriptionId === allowance.subscriptionId;
@@ -131,5 +90,7 @@ export function rolloverGrant(
     recurs: null,
     renewsAt: null,
     reason: null,
+    // The row of the allowance may have been replaced since.
+    ended: null,
   };
 }

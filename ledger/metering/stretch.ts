@@ -31,6 +31,10 @@ export const indexOf = (moment: number): number => (moment - timeOf(moment)) * P
 export const placeIn = ({ start }: Pick<StretchMark, 'start'>, at: number): number =>
   timeOf(start) === at ? indexOf(start) : 0;
 
+/** The stretch in which it was made: what is held counts as use of it. */
+export const heldSince = ({ createdAt, place }: Pick<Reservation, 'createdAt' | 'place'>): number =>
+  momentOf(createdAt, place);
+
 type Running = {
   readonly stretch: Pick<StretchMark, 'start'>;
   readonly current: { readonly accountId: string };

@@ -1,5 +1,4 @@
-import { isUnlimited } from './grants.ts';
-import { billedOf, limitOf, type Period } from './meter.ts';
+import { billedOf, limitOf } from './meter.ts';
 import type { MeterDraft } from './meter-draft.ts';
 
 // Only the current period is without a limit. Of a member of a pool, what an unlimited grant has paid
@@ -13,25 +12,4 @@ export function leaveUnlimited(draft: MeterDraft, at: number): void {
   const { accountId, granted, consumed, reserved } = state.current;
   const units = consumed + reserved - granted - billedOf(state);
   if (units > 0n) draft.credit(draft.context.ids.derive('unlimited', accountId), units, at);
-}
-
-/** An event of a period that is over has used `change` units. `id`: of the event. */
-export function coverLate(
-  draft: MeterDraft,
-  {
-    period: before,
-    id,
-    change,
-  }: { readonly period: Period; readonly id: string; readonly change: bigint },
-): void {
-  const { state, pool, context } = draft;
-  if (pool === null) return;
-  const period = draft.again(before);
-  const { granted, consumed, reserved, end } = period;
-  if (end === null || end > state.current.start) return;
-  if (!state.grants.some((grant) => isUnlimited(grant) && grant.effectiveAt < end)) return;
-  const beyond = consumed + reserved - granted - billedOf(state, period);
-  const units = beyond < change ? beyond : change;
-  if (units <= 0n) return;
-  draft.credit(context.ids.derive('unlimited', id), units, context.now, period);
 }

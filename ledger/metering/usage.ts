@@ -79,7 +79,8 @@ export function missing(
     return { kind: 'history', meterId: now.meterId };
   }
   const paying = context.credits?.payer?.now();
-  if (paying !== undefined && !paying.historyLoaded && mayFollow(paying, { at, value })) {
+  const mayHold = now.reservations.length > 0;
+  if (paying?.historyLoaded === false && (mayHold || mayFollow(paying, { at, value }))) {
     return { kind: 'history', meterId: paying.meterId };
   }
   if (member === null) return null;
@@ -122,9 +123,9 @@ export function decideUsage(
   // From here it must succeed.
   draft.isGuarded = isGuarded(usage);
   const { aggregate, latest } = next;
-  const added = aggregate - period.aggregate;
-  const settle = followsOn(draft.state, { period, at: eventAt, aggregate })
-    ? anew(draft, { period, after: lastOf(eventAt), value: added, key: id })
+  const [used, after] = [aggregate - period.aggregate, lastOf(eventAt)];
+  const settle = followsOn(draft.state, { period, after, used })
+    ? anew(draft, { period, after, value: used, key: id })
     : null;
   countLate(draft, { period, eventAt }, (mark) =>
     aggregated(context, mark, { id, value, eventAt, isNew }),
@@ -136,8 +137,8 @@ export function decideUsage(
     draft.countMember(period.accountId, usage.member);
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
-  const after = draft.again(period);
-  const snapshot = snapshotOf(draft.state, after);
+  const counted = draft.again(period);
+  const snapshot = snapshotOf(draft.state, counted);
   const rest = balance(snapshot);
   const answer: UsageAnswer = {
     id,
@@ -145,7 +146,7 @@ export function decideUsage(
     eventAt,
     reason: reasonAfter(draft.state, snapshot, rest),
     snapshot,
-    paidBy: paidBy(draft, after, change),
+    paidBy: paidBy(draft, counted, change),
     externalId: context.customer.externalId,
   };
   const sold = isSold(draft.state, period);

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import type { PaidBy } from '../metering/paid-by.ts';
-import type { Part, Reservation } from '../metering/reservation.ts';
+import type { Reservation } from '../metering/reservation.ts';
 import type { StoredReservation } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 import { fromJson, type JsonOf } from './json.ts';
@@ -24,7 +24,8 @@ export type ReservationJson = {
   /** As text: it has 64 bits. */
   readonly fingerprint: string | null;
   readonly paid_by: JsonOf<PaidBy> | null;
-  readonly parts: JsonOf<readonly Part[]>;
+  /** What a node of the release before has settled of it. */
+  readonly parts: JsonOf<readonly { readonly amount: bigint }[]>;
 };
 
 /** A row `v`. */
@@ -49,7 +50,10 @@ export function reservationOf(row: ReservationJson): Reservation {
     balanceAfter: row.balance_after === null ? null : BigInt(row.balance_after),
     fingerprint: row.fingerprint === null ? null : BigInt(row.fingerprint),
     paidBy: row.paid_by === null ? null : fromJson<PaidBy>(row.paid_by),
-    parts: fromJson<readonly Part[]>(row.parts),
+    settled: fromJson<readonly { readonly amount: bigint }[]>(row.parts).reduce(
+      (units, { amount }) => units + amount,
+      0n,
+    ),
   };
 }
 

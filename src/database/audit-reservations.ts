@@ -10,12 +10,6 @@ const derived = (what: string): string => `(
     SELECT overlay(overlay(h PLACING '8' FROM 13) PLACING substr('89ab', (ascii(substr(h, 17, 1)) & 3) + 1, 1) FROM 17)::uuid
     FROM (SELECT encode(substr(sha256(convert_to('11:reservation${what.length}:${what}36:' || v.id, 'UTF8')), 1, 16), 'hex') AS h) h)`;
 
-/** What grants pay for of open reservations. */
-const PARTS = `(
-  SELECT v.slot, v.customer_id, v.meter_id, (p ->> 'grantId')::uuid AS grant_id, (p -> 'amount' ->> '$')::numeric AS amount,
-    (p ->> 'renewsAt')::numeric AS renews_at
-  FROM reservations v CROSS JOIN LATERAL jsonb_array_elements(v.parts) p WHERE v.status = 'open')`;
-
 /** The invariants of reservations: a name, and a query that returns no row at any moment. */
 export const RESERVATION_CHECKS: Readonly<Record<string, string>> = {
   'a reservation is of the meter of its account': `
@@ -59,23 +53,6 @@ export const RESERVATION_CHECKS: Readonly<Record<string, string>> = {
     JOIN accounts a ON a.slot = t.slot AND a.id = t.debit JOIN meters m ON m.id = a.meter_id
     WHERE (t.events >= 0 OR t.kind = 'post') AND NOT coalesce(t.answer ? 'drawnFor', false) AND
       t.events * 10 ^ m.scale IS DISTINCT FROM CASE WHEN m.aggregation = 'count' THEN t.value END`,
-
-  'grants pay for no more of a reservation than it holds': `
-    SELECT v.id AS reservation, v.status, v.amount, v.parts FROM reservations v CROSS JOIN LATERAL (
-      SELECT sum((p -> 'amount' ->> '$')::numeric) AS amount, min((p -> 'amount' ->> '$')::numeric) AS least
-      FROM jsonb_array_elements(v.parts) p
-    ) p WHERE p.amount > v.amount OR p.least <= 0 OR v.status <> 'open' AND v.parts <> '[]'`,
-
-  // Of one that has renewed since, the part was used in a period that is over. What a larger plan paid
-  // for is in what is spent.
-  'a grant has used what it pays for': `
-    SELECT g.id AS grant, g.used, g.spent, sum(p.amount) AS pays FROM ${PARTS} p JOIN grants g ON g.slot = p.slot AND g.id = p.grant_id
-    WHERE g.ended_at IS NULL
-      AND (g.amount IS NULL OR p.renews_at IS NOT DISTINCT FROM round(extract(epoch FROM g.renews_at) * 1000))
-    GROUP BY g.slot, g.id, g.used, g.spent HAVING sum(p.amount) > g.used + greatest(g.spent, 0)
-    UNION ALL
-    SELECT p.grant_id, NULL, NULL, p.amount FROM ${PARTS} p LEFT JOIN grants g ON g.slot = p.slot AND g.id = p.grant_id
-    WHERE p.grant_id IS NOT NULL AND (g.customer_id, g.meter_id) IS DISTINCT FROM (p.customer_id, p.meter_id)`,
 
   'an open reservation has an alarm by when it expires': `
     SELECT v.id AS reservation, v.expires_at, l.due_at FROM reservations v

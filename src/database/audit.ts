@@ -9,6 +9,7 @@ import { LEDGER_CHECKS } from '../../ledger/store/audit.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { ALERT_CHECKS } from './audit-alerts.ts';
 import { CREDIT_CHECKS } from './audit-credits.ts';
+import { GRANT_CHECKS } from './audit-grants.ts';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { RESERVATION_CHECKS } from './audit-reservations.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
@@ -25,6 +26,7 @@ export const CHECKS: Readonly<Record<string, string>> = {
   ...TOPUP_CHECKS,
   ...USAGE_CHECKS,
   ...USAGE_BIN_CHECKS,
+  ...GRANT_CHECKS,
   ...RESERVATION_CHECKS,
   ...WEBHOOK_CHECKS,
   ...CREDIT_CHECKS,

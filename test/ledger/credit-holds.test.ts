@@ -84,7 +84,7 @@ describe('a hold that a credit pool pays for', () => {
   const OVER: [string, Step[], chat: [number, number, number][], credits: [number, number, number][]][] = [
     ['is of its period',               [],                                           [[2, 0, 7], [0, 0, 0]],  [[20, 0, 10], [20, 0, 0]]],
     ['committed',                      [commit('chat', 7)],                          [[2, 7, 0], [0, 0, 0]],  [[20, 10, 0], [20, 0, 0]]],
-    ['committed, less',                [commit('chat', 3)],                          [[2, 3, 0], [0, 0, 0]],  [[12, 2, 0], [20, 0, 0]]],
+    ['committed, less',                [commit('chat', 3)],                          [[2, 3, 0], [0, 0, 0]],  [[20, 2, 0], [20, 0, 0]]],
     ['committed, more',                [commit('chat', 9)],                          [[2, 7, 0], [0, 2, 0]],  [[20, 10, 0], [20, 4, 0]]],
     ['with more used late',            [use('chat', 1, DAY), commit('chat', 7)],     [[2, 8, 0], [0, 0, 0]],  [[20, 12, 0], [20, 0, 0]]],
   ];
@@ -127,14 +127,15 @@ describe('units that a credit pool holds when its grants end', () => {
       rollover: { max: world.units('credits', 8), expiresAfterPeriods: 2 },
     });
 
+  // An image was used in the period, too.
   // prettier-ignore
   const ROLLS: [string, Step[], Numbers][] = [
-    ['does not roll over',                  [],                                      [26, 0, 0, 26]],
+    ['does not roll over',                  [],                                      [21, 0, 0, 21]],
     ['rolls over when it is released',      [release('chat')],                       [28, 0, 0, 28]],
-    ['rolls over in part',                  [commit('chat', 6)],                     [28, 0, 0, 28]],
-    ['committed does not roll over',        [commit('chat', 7)],                     [26, 0, 0, 26]],
-    ['while the rollover lasts',            [use('credits', 26), wait(DAY), release('chat')],                                          [28, 0, 0, 28]],
-    ['not when the rollover is over',       [use('credits', 26), wait(DAY), use('credits', 20), wait(DAY), release('chat')],           [20, 0, 0, 20]],
+    ['rolls over in part',                  [commit('chat', 6)],                     [23, 0, 0, 23]],
+    ['committed does not roll over',        [commit('chat', 7)],                     [21, 0, 0, 21]],
+    ['while the rollover lasts',            [use('credits', 26), wait(DAY), release('chat')],                                          [22, 0, 0, 22]],
+    ['used first in the day after',         [use('credits', 26), wait(DAY), use('credits', 20), wait(DAY), release('chat')],           [22, 0, 0, 22]],
   ];
 
   test.each(ROLLS)('over the end of its own period %s', (_what, steps, expected) => {
@@ -151,7 +152,7 @@ describe('units that a credit pool holds when its grants end', () => {
     ]);
     world.ringUntil(T0 + 30 * HOUR);
     expect(world.periods('credits')).toEqual([
-      [6, 0, 0],
+      [20, 0, 0],
       [20, 0, 0],
     ]);
     expect(world.state('credits').reservations).toEqual([]);

@@ -23,7 +23,7 @@ const WITHOUT_LIMIT: [string, Step[], number[][], number[][]][] = [
   ['after the pool had paid',            [use('chat', 5), topUp('chat', null), wait(DAY), use('chat', 2)],                                    [[5, 5, 0], [0, 2, 0]],  [[20, 0, 0], [20, 0, 0]]],
   ['with an event that comes late',      [plan('chat', null), use('chat', 5), wait(DAY), use('chat', 3, HOUR), use('chat', 1)],               [[8, 8, 0], [0, 1, 0]],  [[20, 0, 0], [20, 0, 0]]],
   ['with all of its events late',        [plan('chat', null), wait(DAY), use('chat', 3, HOUR), use('chat', -1, HOUR)],                        [[2, 2, 0]],             [[20, 0, 0], [20, 0, 0]]],
-  ['with a hold that is committed then', [plan('chat', null), hold('chat', 5), wait(DAY), commit('chat', 4)],                                 [[5, 4, 0]],             [[20, 0, 0], [20, 0, 0]]],
+  ['with a hold that is committed then', [plan('chat', null), hold('chat', 5), wait(DAY), commit('chat', 4)],                                 [[4, 4, 0]],             [[20, 0, 0], [20, 0, 0]]],
   ['and ends in a later one',            [plan('chat', null), use('chat', 5), wait(DAY), use('chat', 2), withdraw('chat'), use('chat', 1)],   [[5, 5, 0], [2, 3, 0]],  [[20, 0, 0], [20, 2, 0]]],
 ];
 

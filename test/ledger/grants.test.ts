@@ -39,8 +39,6 @@ const PLAIN: Grant = {
   ended: null,
 };
 
-const NONE: ReadonlyMap<string, bigint> = new Map();
-
 // prettier-ignore
 const ORDER: [string, Partial<Grant>, Partial<Grant>][] = [
   // what decides                               burns first                                  burns later
@@ -141,7 +139,7 @@ const UNBURNS: [string, bigint, string, bigint][] = [
 test.each(UNBURNS)(
   'giving back %s %p units leaves %s, and %p over',
   (before, units, after, rest) => {
-    const dealt = unburn(grants(before), units, NONE);
+    const dealt = unburn(grants(before), units);
     expect([shown(dealt.grants), dealt.rest, dealt.lapsed]).toEqual([after, rest, 0n]);
   },
 );
@@ -165,7 +163,7 @@ test(
     holds(
       fc.property(grantLists, fc.bigInt({ min: -3000n, max: 3000n }), (specs, units) => {
         const before = listOf(specs);
-        const dealt = units < 0n ? unburn(before, -units, NONE) : burn(before, units);
+        const dealt = units < 0n ? unburn(before, -units) : burn(before, units);
         const after = dealt.grants;
         const rest = units < 0n ? -dealt.rest : dealt.rest;
         expect(usedOf(after) - usedOf(before) + rest).toBe(units);
@@ -207,7 +205,7 @@ test(seeded('what fresh grants burned comes back whole'), () => {
     fc.property(grantLists, amount, (specs, units) => {
       const before = listOf(specs.map((spec) => ({ ...spec, used: 0n })));
       const { grants: after, rest } = burn(before, units);
-      expect(unburn(after, units - rest, NONE).grants).toEqual(before);
+      expect(unburn(after, units - rest).grants).toEqual(before);
     }),
     2000,
   );

@@ -7,13 +7,10 @@ import { histories, LateWorld, type Step } from './late-world.ts';
 import { holds, seeded } from './property.ts';
 import { DAY, HOUR, T0 } from './world.ts';
 
-/** The account of the period has what its grants have left, have covered and pay for. */
-function expectGranted({ state: { current, allocated, grants, reservations } }: LateWorld): void {
+/** The account of the period has what its grants have left and have covered. */
+function expectGranted({ state: { current, allocated, grants } }: LateWorld): void {
   let units = allocated;
   for (const grant of grants) if (grant.started) units += left(grant) ?? -grant.used;
-  for (const { accountId, parts } of reservations) {
-    if (accountId === current.accountId) for (const { amount } of parts) units += amount;
-  }
   expect(current.granted).toBe(units);
 }
 

@@ -6,7 +6,7 @@ import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
 import type { Suspension } from '../../ledger/metering/grants.ts';
 import type { MeterContext } from '../../ledger/metering/meter-draft.ts';
 import type { Period } from '../../ledger/metering/meter.ts';
-import { missingOfHeld } from '../../ledger/metering/reservation-decisions.ts';
+import { missingForHolds } from '../../ledger/metering/reservation-decisions.ts';
 import { missing } from '../../ledger/metering/usage.ts';
 import type { StretchMark } from '../../ledger/metering/stretch.ts';
 import { DAY, HOUR, type PlanFields, T0, World } from './world.ts';
@@ -159,6 +159,8 @@ export class LateWorld extends World {
       start !== state.current.start && (end === null || end > this.now || reserved > 0n);
     const others = this.written.periods.filter(kept);
     this.state = { ...state, others, marks: [], ended: [], historyLoaded: false };
+    // What is held may be let go of at any time.
+    if (state.reservations.length > 0) this.#load();
   }
 
   /** What a late event needs is read first (`missing`). */
@@ -284,6 +286,7 @@ export class LateWorld extends World {
   }
 
   #hold(step: Extract<Step, { kind: 'reserve' | 'commit' | 'release' | 'extend' }>): void {
+    if (missingForHolds(this.context, this.state) !== null) this.#load();
     if (step.kind === 'reserve') {
       this.reserve(step.amount, step.seconds);
       return;
@@ -292,8 +295,6 @@ export class LateWorld extends World {
     if (one === undefined) return;
     const { id } = one;
     if (step.kind === 'commit') {
-      const act = { kind: 'commit', value: step.value } as const;
-      if (missingOfHeld(this.context, this.state, { id, act }) !== null) this.#load();
       this.commit(id, step.value);
     } else if (step.kind === 'release') this.release(id);
     else this.extend(id, one.amount + step.more, 4000);

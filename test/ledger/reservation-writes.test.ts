@@ -1,10 +1,8 @@
-// What a commit of a reservation writes, how far totals may go, and which grants pay for what.
+// What a commit of a reservation writes, and how far totals may go.
 import { expect, test } from 'bun:test';
 import { QUANTITY_BOUND } from '../../ledger/limits.ts';
-import type { Grant } from '../../ledger/metering/grants.ts';
-import { paidBetween, type Reservation } from '../../ledger/metering/reservation.ts';
 import { at, commit, FEB, hold, said, useLate, type Step } from './reservation-steps.ts';
-import { grantOf, reserved, subscribed, T0, World } from './world.ts';
+import { subscribed, T0, World } from './world.ts';
 
 test.each([
   ['count', [3n, 2n]],
@@ -64,50 +62,3 @@ test.each(FAR)('a commit of %s', (_what, steps, value, outcome) => {
   for (const step of steps) step(world);
   expect(world.commit('a', value).kind).toBe(outcome as never);
 });
-
-/** By the number of its units; `paid` of them by a grant before. */
-function open(id: string, amount: bigint, paid = 0n, accountId = 'period'): Reservation {
-  const world = new World();
-  world.grant({ amount: 1000n });
-  reserved(world.reserve(amount, 300, id));
-  const [one] = world.state.reservations;
-  const parts =
-    paid === 0n ? [] : [{ grantId: 'before', amount: paid, renewsAt: null, spent: false }];
-  return { ...one!, accountId, parts };
-}
-
-const burned = (...used: readonly bigint[]): readonly Grant[] =>
-  used.map((units, index) =>
-    grantOf({ id: `grant ${index + 1}`, now: T0 }, { amount: 100n, used: units }),
-  );
-
-// prettier-ignore
-const PAID: [string, before: bigint[], after: bigint[], Reservation[], Record<string, string[]>][] = [
-  // what                               before     after       reservations                                    what pays
-  ['nothing was burned',                [4n],      [4n],       [open('a', 3n)],                                {}],
-  ['one grant pays for one',            [0n],      [3n],       [open('a', 3n)],                                { a: ['3 grant 1'] }],
-  ['one pays for two, in their order',  [0n],      [5n],       [open('a', 3n), open('b', 2n)],                 { a: ['3 grant 1'], b: ['2 grant 1'] }],
-  ['two pay for one',                   [0n, 0n],  [2n, 1n],   [open('a', 3n)],                                { a: ['2 grant 1', '1 grant 2'] }],
-  ['two pay for two, across',           [0n, 0n],  [4n, 1n],   [open('a', 3n), open('b', 2n)],                 { a: ['3 grant 1'], b: ['1 grant 1', '1 grant 2'] }],
-  ['only what was burned since',        [7n, 1n],  [9n, 2n],   [open('a', 3n)],                                { a: ['2 grant 1', '1 grant 2'] }],
-  ['what is paid for already is not due', [0n],    [3n],       [open('a', 3n, 2n), open('b', 2n)],             { a: ['2 before', '1 grant 1'], b: ['2 grant 1'] }],
-  ['what is paid for whole gets nothing', [0n],    [2n],       [open('a', 3n, 3n), open('b', 2n)],             { b: ['2 grant 1'] }],
-  ['those of other periods get nothing', [0n],     [2n],       [open('a', 3n, 0n, 'other'), open('b', 2n)],    { b: ['2 grant 1'] }],
-  ['what no grant has for it is unpaid', [0n],     [2n],       [open('a', 3n), open('b', 2n)],                 { a: ['2 grant 1'] }],
-  ['a new grant had burned nothing',    [1n],      [1n, 2n],   [open('a', 2n)],                                { a: ['2 grant 2'] }],
-];
-
-test.each(PAID)(
-  'what grants pay for reservations: %s',
-  (_what, before, after, reservations, expected) => {
-    const paid = paidBetween(burned(...before), burned(...after), {
-      reservations,
-      accountId: 'period',
-    });
-    const shown = [...paid].map(([id, { parts }]) => [
-      id,
-      parts.map((part) => `${part.amount} ${part.grantId}`),
-    ]);
-    expect(Object.fromEntries(shown)).toEqual(expected);
-  },
-);

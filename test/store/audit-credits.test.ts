@@ -65,6 +65,7 @@ test('the audit finds nothing in sound credits, with all of it in them', async (
 });
 
 const PAID = 'a pool has paid what its members used beyond their limits';
+const LIMIT = 'the limit is what grants have left and what they have covered';
 const HELD = 'a pool holds what is reserved of its members beyond their limits';
 const WHOSE = 'what a pool pays or holds is for a period of a member of the same customer';
 const OPEN = 'a hold that is not resolved is an open reservation of its amount';
@@ -101,7 +102,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['a draw that says not for what',              `update transfers set answer = null where id = ${DRAW}`,                                                 [PAID, COUNTED]],
   ['usage that is called a draw',                `update transfers set answer = jsonb_build_object('drawnFor', ${account('tokens')}) where debit = ${account('credits')} and kind = 'single' and answer is null`,   [PAID]],
   ['a member that used more than was drawn',     `update balances set debits_posted = debits_posted + 1, aggregate = aggregate + 1 where id = ${account('tokens')}`,                 [PAID, I1, I2, AGGREGATES]],
-  ['a member with more of its own',              `update balances set credits_posted = credits_posted + 1 where id = ${account('tokens')}`,               [PAID, I1, I2]],
+  ['a member with more of its own',              `update balances set credits_posted = credits_posted + 1 where id = ${account('tokens')}`,               [PAID, I1, I2, LIMIT]],
   ['a member that has more reserved',            `update balances set debits_pending = debits_pending + 1 where id = ${account('images')}`,               [HELD, RESERVED, I1, I2]],
   ['a hold of another amount',                   `update reservations set amount = amount + 1 where ${HOLD}`,                                             [HELD, RESERVED, OPEN]],
   ['a hold for another member',                  `update reservations set member_account_id = ${account('tokens')} where ${HOLD}`,                        [HELD]],
@@ -109,7 +110,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['a hold for the pool itself',                 `update reservations set member_account_id = ${account('credits')} where ${HOLD}`,                       [HELD, WHOSE]],
   ['a hold for nobody',                          `update reservations set member_account_id = null where ${HOLD}`,                                        [HELD]],
   ['a hold that is let go of in its row only',   `update reservations set status = 'released', resolved_at = now() where ${HOLD}`,                        [HELD, RESERVED, OPEN, POSTED]],
-  ['a member without limit that has one',        `update grants set amount = 1 where amount is null`,                                                     [PAID, HELD]],
+  ['a member without limit that has one',        `update grants set amount = 1 where amount is null`,                                                     [PAID, HELD, LIMIT]],
 ];
 
 test.each(DAMAGE)('the audit of credits finds %s', async (_what, statement, found) => {

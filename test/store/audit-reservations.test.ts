@@ -40,7 +40,7 @@ beforeAll(async () => {
   await act(await reserve('sum', 30), 'release');
   const extended = await reserve('sum', 7, { expires_in: 3600 });
   for (const amount of [8, 11]) await act(extended, 'extend', { amount });
-  // A checkpoint says which grants pay for it.
+  // A checkpoint settles it on the grants.
   await setting.grant(customer, 'sum');
   await reserve('count', 2, { expires_in: 3600 });
   await untilFolded(sql);
@@ -56,16 +56,15 @@ afterAll(async () => {
 test('the audit finds nothing in sound reservations, with all of it in them', async () => {
   await keeping.closes();
   const found = await keeping.setting.server.sql`
-    select status, late, committed > amount as beyond, parts <> '[]' as paid from reservations order by 1, 2, 3, 4`;
+    select status, late, committed > amount as beyond from reservations order by 1, 2, 3`;
   const kinds = new Set(found.map((row) => Object.values(row).join(' ')));
   expect([...kinds]).toEqual([
-    'committed false false false',
-    'committed false true false',
-    'committed true true false',
-    'expired false false false',
-    'open false false false',
-    'open false false true',
-    'released false false false',
+    'committed false false',
+    'committed false true',
+    'committed true true',
+    'expired false false',
+    'open false false',
+    'released false false',
   ]);
 });
 
@@ -74,8 +73,8 @@ const HELD = 'a hold that is not resolved is an open reservation of its amount';
 const RESERVED = 'what is reserved of an account is the sum of its open reservations';
 const POSTED = 'what is committed of a reservation was posted, and of any other nothing';
 const COUNTED = 'a commit on a meter that counts is as many events as units';
-const PAID = 'grants pay for no more of a reservation than it holds';
-const USED = 'a grant has used what it pays for';
+const COVERED = 'grants have covered no more than what is used and held';
+const LIMIT = 'the limit is what grants have left and what they have covered';
 const ALARM = 'an open reservation has an alarm by when it expires';
 const I1 = 'I1 debits equal credits for each meter';
 const I2 = 'I2, I3 totals are the fold of the transfers, pending ones the open holds';
@@ -83,9 +82,8 @@ const AGGREGATES = 'I4 aggregates are those of the events';
 const HOLDS = 'I5 a hold is resolved at most once';
 const BINS = 'bins are the fold of the events';
 
-const PAYING = `parts <> '[]'`;
 const BELOW = `status = 'committed' and not late and committed between 1 and amount`;
-const OPEN = `status = 'open' and parts = '[]'`;
+const OPEN = `status = 'open' and meter_id = (select id from meters where slug = 'count')`;
 const held = (where: string): string => `(select hold_id from reservations where ${where} limit 1)`;
 const meter = (feature: string): string => `(select id from meters where slug = '${feature}')`;
 const account = (feature: string): string =>
@@ -121,11 +119,10 @@ const DAMAGE: [string, string, string[]][] = [
   ['a commit of another number of events',             `update transfers set events = events + 1 where events is not null`,                               [COUNTED, AGGREGATES, BINS]],
   ['a commit without its number of events',            `update transfers set events = null where events is not null`,                                     [COUNTED, AGGREGATES, BINS]],
   ['a number of events of a meter that sums',          `update transfers set events = 2 where hold = ${held(`${BELOW} and meter_id = ${meter('sum')}`)}`, [COUNTED, BINS]],
-  ['grants that pay for more than is held',            `update reservations set parts = parts || parts where ${PAYING}`,                                  [PAID]],
-  ['a grant that pays for nothing',                    `update reservations set parts = jsonb_set(parts, '{0,amount,$}', '"0"') where ${PAYING}`,         [PAID]],
-  ['grants that pay for one that is resolved',         `update reservations set parts = (select parts from reservations where ${PAYING}) where status = 'released'`,   [PAID]],
-  ['a grant that has not used what it pays for',       `update grants set used = 0 where meter_id = ${meter('sum')}`,                                     [USED]],
-  ['a grant that pays and never was',                  `update reservations set parts = jsonb_set(parts, '{0,grantId}', to_jsonb(uuidv7()::text)) where ${PAYING}`,   [USED]],
+  ['a grant that has not used what is held of it',     `update grants set used = 0 where meter_id = ${meter('sum')}`,                                     [LIMIT]],
+  ['a grant that has less than it gave',               `update grants set amount = amount - 1 where meter_id = ${meter('sum')}`,                          [LIMIT]],
+  ['more covered than is used and held',               `update customer_meters set allocated = 10 ^ 15 where meter_id = ${meter('sum')}`,                 [COVERED, LIMIT]],
+  ['less covered than grants have used',               `update customer_meters set allocated = allocated - 1 where meter_id = ${meter('sum')}`,           [LIMIT]],
   ['an alarm that is late',                            `update alarms set due_at = due_at + interval '2 hours' where subject_id = ${meter('count')}`,        [ALARM]],
   ['an alarm that is lost',                            `delete from alarms where subject_id = ${meter('count')}`,                                         [ALARM]],
 ];

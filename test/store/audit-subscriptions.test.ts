@@ -67,6 +67,7 @@ const BEGINS = 'a period begins where the one before it ended';
 const ANCHOR = 'a period is counted from its anchor';
 const BILLED = 'the present period of a subscription is billed';
 const ALLOWANCE = 'allowances are as their subscription is';
+const LIMIT = 'the limit is what grants have left and what they have covered';
 const OWED = 'nothing is owed for an hour';
 
 const alarmOf = (name: keyof typeof of): string => `subject_id = '${of[name]}'`;
@@ -105,7 +106,7 @@ const DAMAGE: [string, () => string, string[]][] = [
   ['a period of another number',                  () => `update subscriptions set period_index = period_index + 1 where ${idOf('good')}`,   [ANCHOR]],
   ['an allowance of what has ended',              () => `update grants set ended_at = null, ended_how = null where ${itsOwn('ended')}`,     [ALLOWANCE]],
   ['an allowance of nothing',                     () => `update grants set subscription_id = gen_random_uuid() where ${itsOwn('good')}`,    [ALLOWANCE]],
-  ['one of somebody else',                        () => `update grants set customer_id = gen_random_uuid() where ${itsOwn('good')}`,        [ALLOWANCE]],
+  ['one of somebody else',                        () => `update grants set customer_id = gen_random_uuid() where ${itsOwn('good')}`,        [ALLOWANCE, LIMIT]],
   ['one that may be used though it is paused',    () => `update grants set suspended = null where ${itsOwn('paused')}`,                     [ALLOWANCE]],
   ['one that may not though nothing is against it', () => `update grants set suspended = 'blocked' where ${itsOwn('good')} and ended_at is null`, [ALLOWANCE]],
   ['what is owed since yesterday',                () => `insert into followups (slot, id, kind, payment_id, data, at, written_at) select slot, gen_random_uuid(), 'refund_settled', id, '{"delta": "0"}', now(), now() - interval '1 day' from payments where ${itsOwn('good')} limit 1`, [OWED]],

@@ -61,6 +61,7 @@ const one = (table: string, where: string): string =>
 const I1 = 'I1 debits equal credits for each meter';
 const ASSET = 'I1 a transfer moves one asset of one tenant';
 const I2 = 'I2, I3 totals are the fold of the transfers, pending ones the open holds';
+const LIMIT = 'the limit is what grants have left and what they have covered';
 const CEILING = 'I4 no ceiling is crossed, and consumption is the floored aggregate';
 const AGGREGATES = 'I4 aggregates are those of the events';
 const BINS = 'bins are the fold of the events';
@@ -78,7 +79,7 @@ const TOLD = 'I8 every meter has told what its state says';
 // prettier-ignore
 const DAMAGE: [string, string, string[]][] = [
   // what                                        statement                                                                                                     found by
-  ['a balance that was raised',                  `update balances set credits_posted = credits_posted + 1 where ${account('sum')}`,                            [I1, I2]],
+  ['a balance that was raised',                  `update balances set credits_posted = credits_posted + 1 where ${account('sum')}`,                            [I1, I2, LIMIT]],
   ['consumption that was lowered',               `update balances set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}`,  [I1, I2]],
   ['consumption moved to the other side, too',   `update balances set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}; update node_balances set credits_posted = credits_posted - 1 where ${side('last')}`, [I2]],
   ['a reservation without a hold',               `update balances set debits_pending = debits_pending + 1 where ${account('max')}`,                            [I1, I2, RESERVED]],

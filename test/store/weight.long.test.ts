@@ -74,10 +74,7 @@ const reservationOf = (seed: number): Reservation => ({
   fingerprint: ids.fingerprint(`${seed}`),
   memberAccountId: null,
   paidBy: null,
-  parts: [
-    { grantId: ids.next(), amount: units(seed), renewsAt: NOW + seed, spent: false },
-    { grantId: ids.next(), amount: units(seed + 1), renewsAt: null, spent: false },
-  ],
+  settled: 0n,
 });
 
 type Shape = {

@@ -1,11 +1,9 @@
-import { coverLate } from '../unlimited.ts';
 import { LATE_WORK_MAX } from '../../limits.ts';
 import { countUntil, startingAt } from '../in-order.ts';
-import { billedOf, type MeterState, type Period } from '../meter.ts';
+import { dueOf, type MeterState, type Period, spentOf } from '../meter.ts';
 import type { MeterDraft } from '../meter-draft.ts';
-import { type Grant, left, unburn } from '../grants.ts';
-import { paidByGrant } from '../reservation.ts';
-import type { StretchMark } from '../stretch.ts';
+import { type Grant, isUsedUp, left, unburn } from '../grants.ts';
+import { type StretchMark, timeOf } from '../stretch.ts';
 import { factsSince, nextBoundary } from './facts.ts';
 import { type Settlement, settle, type Used } from './settle.ts';
 
@@ -20,6 +18,8 @@ type Late = {
   readonly value: bigint;
   /** Names the change. */
   readonly key: string;
+  /** Where more than one period changes: the last one. */
+  readonly last?: Period;
 };
 
 /** How many moments the late changes of one unit may be settled over. */
@@ -34,46 +34,41 @@ export class LateBudget {
 
 /**
  * Called before a change is made; what it returns settles anew what follows from the change: in its
- * period, and in as many after it as another one begins with. Beyond the budget of the unit, and where
- * something is held, only what must be: who pays for what is held is settled when it is let go of
- * (`reservation-parts.ts`).
+ * period, and in as many after it as another one begins with. Beyond the budget of the unit only what
+ * must be.
  */
 export function anew(draft: MeterDraft, late: Late): () => void {
-  const isHeld = draft.state.reservations.length > 0;
-  if (!isHeld) draft.checkpoint();
+  draft.checkpoint();
   const before = draft.state;
   countInMarks(draft, late);
-  return isHeld ? () => settleHeld(draft, late) : () => settleAnew(draft, late, before);
+  return () => settleAnew(draft, late, before);
 }
 
 function settleAnew(draft: MeterDraft, late: Late, before: MeterState): void {
-  const { now, ids, late: budget } = draft.context;
+  const { ids, late: budget } = draft.context;
+  // What is due and not done yet is not settled: a hold may expire before it.
+  const now = Math.min(draft.context.now, dueOf({ ...before, reservations: [] }) - 1);
   const asked = { now, ids, isMember: draft.pool !== null };
   const settled = (state: MeterState, periods: number): Settlement =>
     settle(factsSince(state, asIs(state, late.period), periods), asked);
   let room = budget.left;
-  for (let periods = 1; room > 0; periods *= PERIODS_MORE) {
+  for (let periods = periodsOf(before, late); room > 0; periods *= PERIODS_MORE) {
     const [was, is] = [settled(before, periods), settled(draft.state, periods)];
     room -= was.work + is.work;
     budget.left = room;
-    if (is.isWhole || isAsBefore(was, is)) return new Difference(draft, was, is).make(late.key);
+    if (is.isWhole || isAsBefore(was, is))
+      return new Difference(draft, { was, is, now }).make(late.key);
   }
   takeBack(draft, late.key);
 }
 
-function settleHeld(draft: MeterDraft, { period, key }: Late): void {
-  const change = asIs(draft.state, period).consumed - period.consumed;
-  coverLate(draft, { period, id: key, change });
-  takeBack(draft, key);
-}
-
 /** What is settled is used: the last grants that burned get back what is more. */
-export function takeBack(draft: MeterDraft, key: string): void {
-  const { current, allocated, grants } = draft.state;
-  const spent = current.consumed - billedOf(draft.state);
+function takeBack(draft: MeterDraft, key: string): void {
+  const { allocated, grants } = draft.state;
+  const spent = spentOf(draft.state);
   if (spent >= allocated) return;
   const { ids, now } = draft.context;
-  const back = unburn(grants, allocated - spent, paidByGrant(draft.state));
+  const back = unburn(grants, allocated - spent);
   draft.burned(back.grants);
   draft.credit(ids.derive('lapsed', key), -(back.rest + back.lapsed), now);
   draft.change({ allocated: spent });
@@ -92,6 +87,12 @@ function balanceBooks(draft: MeterDraft, key: string): void {
 
 const PERIODS_MORE = 8;
 
+/** As many as change at least. */
+function periodsOf({ current, others }: MeterState, { period, last = period }: Late): number {
+  if (last.accountId === current.accountId) return Infinity;
+  return 1 + countUntil(others, last.start) - countUntil(others, period.start);
+}
+
 /** Whether what follows begins with the same. */
 function isAsBefore({ open: was }: Settlement, { open: is }: Settlement): boolean {
   if (was.size !== is.size) return false;
@@ -103,7 +104,7 @@ function isAsBefore({ open: was }: Settlement, { open: is }: Settlement): boolea
 }
 
 /** The period as it is by now; one without an account yet as it is. */
-function asIs({ current, others }: MeterState, period: Period): Period {
+export function asIs({ current, others }: MeterState, period: Period): Period {
   if (current.accountId === period.accountId) return current;
   return startingAt(others, period.start) ?? period;
 }
@@ -144,8 +145,18 @@ class Difference {
   readonly #draft: MeterDraft;
   readonly #before: Settlement;
   readonly #after: Settlement;
+  /** Until when the meter has come. */
+  readonly #now: number;
 
-  constructor(draft: MeterDraft, before: Settlement, after: Settlement) {
+  constructor(
+    draft: MeterDraft,
+    {
+      was: before,
+      is: after,
+      now,
+    }: { readonly was: Settlement; readonly is: Settlement; readonly now: number },
+  ) {
+    this.#now = now;
     this.#draft = draft;
     this.#before = before;
     this.#after = after;
@@ -171,7 +182,7 @@ class Difference {
     if (grant === undefined) return;
     const cut = isSameCut(was, is) ? grant.cut : is.cut;
     const after = { ...usedMore(grant, units, { grown, before }), cut };
-    this.#draft.putGrant(revived(after, this.#draft.context.now));
+    this.#draft.putGrant(revived(after, this.#now));
   }
 
   #grant(id: string): Grant | undefined {
@@ -182,7 +193,7 @@ class Difference {
 
   /** What rolled over is more or less. Returns what had not rolled over before. */
   #rollOver(): ReadonlySet<string> {
-    const { now } = this.#draft.context;
+    const now = this.#now;
     const begun = new Set<string>();
     for (const id of new Set([...this.#before.rolled.keys(), ...this.#after.rolled.keys()])) {
       const [was, is] = [this.#before.rolled.get(id), this.#after.rolled.get(id)];
@@ -197,7 +208,7 @@ class Difference {
       }
       const amount = (grant.amount ?? 0n) + units;
       // What had come to nothing is something again.
-      const ended = isNothing(grant) ? null : grant.ended;
+      const ended = isNothing(grant) ? (is?.ended ?? null) : grant.ended;
       const more = { ...grant, amount, ended, cap: is?.cap ?? null };
       if (amount > 0n) this.#draft.putGrant(endedBy(revived(more, now), now));
       else {
@@ -211,6 +222,7 @@ class Difference {
   /** What was used before of what goes on, at the start of each later period. */
   #carry(): void {
     const marks: StretchMark[] = [];
+    const moved = new Set<string>();
     for (const [accountId, { start, used }] of this.#after.carried) {
       const was = this.#before.carried.get(accountId)?.used ?? new Map<string, bigint>();
       const ids = new Set([...was.keys(), ...used.keys()]);
@@ -221,6 +233,7 @@ class Difference {
       );
       const carried = new Map(its?.carried.map((one) => [one.id, one.used]));
       for (const id of changed) {
+        moved.add(id);
         const units = (used.get(id) ?? 0n) - (was.get(id) ?? 0n);
         carried.set(id, atLeast0((carried.get(id) ?? was.get(id) ?? 0n) + units));
       }
@@ -232,6 +245,18 @@ class Difference {
       });
     }
     this.#draft.putMarks(marks);
+    for (const id of moved) this.#useUp(id);
+  }
+
+  /** When nothing of it was left any more; it goes on where that is not so yet. */
+  #useUp(id: string): void {
+    const grant = this.#grant(id);
+    const now = this.#now;
+    if (grant?.ended?.how !== 'used_up' || (grant.expiresAt ?? Infinity) <= now) return;
+    const begun = [...this.#after.carried.values()];
+    const first = begun.find(({ used }) => used.get(id) === grant.amount);
+    const ended = first === undefined ? null : { ...grant.ended, at: timeOf(first.start) };
+    this.#draft.putGrant({ ...grant, ended });
   }
 
   #credit(key: string): void {
@@ -267,9 +292,9 @@ class Difference {
   }
 
   #settle(): void {
-    const { allocated, current } = this.#draft.state;
+    const { allocated } = this.#draft.state;
     const settled = allocated + this.#after.settled - this.#before.settled;
-    const most = current.consumed - billedOf(this.#draft.state);
+    const most = spentOf(this.#draft.state);
     this.#draft.change({ allocated: settled < 0n ? 0n : settled > most ? most : settled });
   }
 }
@@ -316,7 +341,7 @@ function endedBy(grant: Grant, now: number): Grant {
 function revived(grant: Grant, now: number): Grant {
   const { ended, expiresAt } = grant;
   const isOver = expiresAt !== null && expiresAt <= now;
-  return ended?.how === 'used_up' && left(grant) !== 0n && !isOver
+  return ended?.how === 'used_up' && !isUsedUp(grant) && !isOver
     ? { ...grant, ended: null }
     : grant;
 }

@@ -2,8 +2,9 @@ import { boundary, periodIndex } from '../../kernel/calendar.ts';
 import { type Grant, isLapsed } from '../grants.ts';
 import { countUntil } from '../in-order.ts';
 import { calendarPeriod, type MeterState, type Period, spansIn } from '../meter.ts';
+import type { Reservation } from '../reservation.ts';
 import type { Span } from '../span.ts';
-import { lastOf, momentOf, type StretchMark, timeOf } from '../stretch.ts';
+import { heldSince, lastOf, momentOf, type StretchMark, timeOf } from '../stretch.ts';
 
 // What a settlement reads (balance.md 1): periods with what was used in each of their stretches, the
 // grants with their lives, and the spans that were billed.
@@ -17,11 +18,13 @@ export type Facts = {
   /** Those that may be used since the first period began. */
   readonly grants: readonly Grant[];
   readonly spans: readonly Span[];
+  /** What is held of the periods. */
+  readonly holds: readonly Reservation[];
 };
 
 /** The facts since that period began, as memory has them. */
 export function factsSince(state: MeterState, first: Period, count = Infinity): Facts {
-  const { others, current, marks, ended, grants, spans } = state;
+  const { others, current, marks, ended, grants, spans, reservations: holds } = state;
   const { start } = first;
   // There may be hundreds of others, and some of them are of the future.
   const [from, until] = [countUntil(others, start), countUntil(others, current.start - 1)];
@@ -40,6 +43,7 @@ export function factsSince(state: MeterState, first: Period, count = Infinity): 
       (grant) => grant.started,
     ),
     spans: spans.length === 0 ? spans : periods.flatMap((period) => spansIn(state, period)),
+    holds,
   };
 }
 
@@ -162,4 +166,12 @@ export function nextBoundary(
   }
   for (const span of spans) if (span.accountId === accountId) look(span.end ?? Infinity);
   return next === (end ?? Infinity) ? null : next;
+}
+
+/** By account, in the order in which they were made. */
+export function holdsOf(
+  holds: readonly Reservation[],
+): ReadonlyMap<string, readonly Reservation[]> {
+  const ordered = holds.toSorted((a, b) => heldSince(a) - heldSince(b));
+  return Map.groupBy(ordered, ({ accountId }) => accountId);
 }

@@ -1,26 +1,31 @@
-import { billedOf, type MeterState, type Period } from '../meter.ts';
+import { type MeterState, type Period, settledOf, spentOf } from '../meter.ts';
 import { timeOf } from '../stretch.ts';
 
 // Most usage adds to the stretch that runs, and what was settled before stays as it is.
 
 type Change = {
   readonly period: Period;
-  /** Milliseconds. */
-  readonly at: number;
-  /** What the period comes to after it, before the floor. */
-  readonly aggregate: bigint;
+  /** In the stretch that holds this moment (`stretch.ts`). */
+  readonly after: number;
+  /** What it adds to the period's aggregate. */
+  readonly used?: bigint;
+  /** What it adds to what the current period has reserved. */
+  readonly held?: bigint;
 };
 
 /**
  * Whether what was settled before is another: the change is before the stretch that runs, or takes back
  * what was used before it, or what is settled of it.
  */
-export function followsOn(state: MeterState, { period, at, aggregate }: Change): boolean {
-  const { current, stretch, isLevel, allocated } = state;
+export function followsOn(
+  state: MeterState,
+  { period, after, used = 0n, held = 0n }: Change,
+): boolean {
+  const { current, stretch, isLevel } = state;
   if (isLevel || period.start > current.start) return false;
-  if (at < timeOf(stretch.start)) return true;
-  if (period.aggregate < stretch.aggregate || aggregate < stretch.aggregate) return true;
-  return aggregate < period.aggregate && aggregate - billedOf(state) < allocated;
+  if (after < stretch.start) return true;
+  if (isBelow(state) || current.aggregate + used < stretch.aggregate) return true;
+  return used + held < 0n && spentOf(state) + used + held < settledOf(state);
 }
 
 /** Whether that may be so of usage, or of what a pool pays of it: then the history is needed. */

@@ -5,8 +5,9 @@ import { type CutUse, type Grant, hasSameTerms, isLapsed } from '../grants.ts';
 import type { Period } from '../meter.ts';
 import { countUntil } from '../in-order.ts';
 import { rolloverGrant } from '../rollover.ts';
+import type { Reservation } from '../reservation.ts';
 import type { Span } from '../span.ts';
-import { type StretchMark, timeOf } from '../stretch.ts';
+import { heldSince, type StretchMark, timeOf } from '../stretch.ts';
 import {
   beginOf,
   type Chain,
@@ -14,12 +15,14 @@ import {
   closeOf,
   endOf,
   type Facts,
+  holdsOf,
   renewalAfter,
   renewalsOf,
   rolloverMaxOf,
   sizeOf,
   startOf,
 } from './facts.ts';
+import { inOrder, type Moment, RANK, type Told } from './moments.ts';
 import { cappedTo, room, type Source, sourceOf, Walk } from './walk.ts';
 
 /**
@@ -52,22 +55,6 @@ export type Used = Pick<Source, 'used' | 'before' | 'grown' | 'cut'>;
 /** At the start of a period: by grant. */
 export type CarriedFrom = { readonly start: number; readonly used: ReadonlyMap<string, bigint> };
 
-/** Something that happens at a time. */
-type Moment = {
-  readonly at: number;
-  readonly rank: number;
-  readonly happen: () => void;
-  /** Nothing else may be used or costs something else from then on: it ends no stretch. */
-  readonly isSame?: boolean;
-  /** What begins. */
-  readonly by?: Told;
-};
-
-type Told = { readonly createdAt: number; readonly id: string };
-
-/** At one time in this order. */
-const RANK = { end: 0, period: 1, renewal: 2, bill: 3, start: 4, span: 5 } as const;
-
 type Asked = {
   readonly now: number;
   readonly ids: Pick<Ids, 'derive'>;
@@ -98,6 +85,9 @@ class Settling {
   readonly #start: number;
   /** Until when it is settled. */
   readonly #now: number;
+  readonly #holds: ReadonlyMap<string, readonly Reservation[]>;
+  /** Of the period, so far: how many holds, and what they hold. */
+  #held = { count: 0, units: 0n };
   #period: Period | null;
   #from: number;
   #aggregate = 0n;
@@ -107,6 +97,7 @@ class Settling {
     this.#chains = chainsOf(facts.grants);
     this.#asked = asked;
     this.#marks = Map.groupBy(facts.marks, ({ accountId }) => accountId);
+    this.#holds = holdsOf(facts.holds);
     const sold = facts.spans.map((span) => ({
       span,
       end: closeOf(this.#marksOf(span.accountId), span),
@@ -130,7 +121,7 @@ class Settling {
     }
     this.#moments = this.#moments
       .filter(({ at }) => at > this.#start && timeOf(at) <= this.#now)
-      .toSorted((a, b) => a.at - b.at || a.rank - b.rank || inTurn(a, b));
+      .toSorted(inOrder);
     for (let next = this.#take(); next !== undefined; next = this.#take()) {
       const { at } = next;
       if (next.isSame === true && this.#moments[this.#taken]?.at !== at) {
@@ -159,7 +150,7 @@ class Settling {
 
   #settlement(): Settlement {
     const { settled } = this.#walk;
-    const { periods, isWhole } = this.#facts;
+    const { periods, isWhole, holds } = this.#facts;
     const last = periods.at(-1);
     if (last !== undefined && isWhole) {
       this.#limits.set(last.accountId, this.#walk.limit(false));
@@ -190,7 +181,7 @@ class Settling {
         ]),
       ),
       isWhole,
-      work: this.#moments.length + periods.length,
+      work: this.#moments.length + periods.length + Math.ceil(holds.length / HOLDS_OF_MOMENT),
     };
   }
 
@@ -219,6 +210,7 @@ class Settling {
     this.#period = period;
     this.#from = begin;
     this.#aggregate = 0n;
+    this.#held = { count: 0, units: 0n };
     const used = new Map<string, bigint>();
     for (const source of this.#walk.sources) {
       if (source.used > 0n && source.size !== null && !this.#isRenewing(source, start)) {
@@ -419,10 +411,11 @@ class Settling {
     const pot = this.#pots.get(chain);
     if (pot === undefined) return;
     const { subscriptionId } = pot.grant;
-    if (subscriptionId !== null) {
-      for (const { source } of this.#rollovers) {
-        if (source.grant.subscriptionId === subscriptionId) this.#walk.leave(source);
-      }
+    const { ended = null, endedIn = 0 } = chain.rows.at(-1) ?? {};
+    for (const { source } of subscriptionId === null ? NONE : this.#rollovers) {
+      if (!source.isIn || source.grant.subscriptionId !== subscriptionId) continue;
+      this.#walk.leave(source);
+      source.grant = { ...source.grant, ended, endedIn };
     }
     this.#walk.leave(pot);
     this.#pots.delete(chain);
@@ -432,7 +425,7 @@ class Settling {
     if (end === Infinity) return;
     this.#at(end, RANK.end - 1, () => this.#spanLimits.set(id, this.#walk.limit(false)));
     if (period.end === null || end < period.end) {
-      this.#at(end, RANK.bill, () => this.#walk.bill(subscriptionId));
+      this.#at(end, RANK.bill, () => this.#walk.bill(subscriptionId, this.#held.units));
     }
   }
 
@@ -447,10 +440,24 @@ class Settling {
     const from = this.#from;
     this.#from = until;
     const aggregate = this.#aggregateAt(period, until);
-    const net = aggregate - this.#aggregate;
+    const net = aggregate - this.#aggregate + this.#heldUntil(period, until);
     this.#aggregate = aggregate;
     const sellerId = this.#sellerAt(period, from);
     if (net !== 0n) this.#walk.use(net, { from, sellerId });
+  }
+
+  /** What is held of the stretch until then: it counts as use of it. */
+  #heldUntil({ accountId }: Period, until: number): bigint {
+    const holds = this.#holds.get(accountId);
+    if (holds === undefined) return 0n;
+    let { count, units } = this.#held;
+    const before = units;
+    for (let one = holds[count]; one !== undefined && heldSince(one) < until; one = holds[count]) {
+      units += one.amount;
+      count += 1;
+    }
+    this.#held = { count, units };
+    return units - before;
   }
 
   #aggregateAt({ accountId, aggregate, end }: Period, at: number): bigint {
@@ -466,13 +473,10 @@ class Settling {
   }
 }
 
+/** So many cost as much as a moment. */
+const HOLDS_OF_MOMENT = 16;
+
 /** A span, and the moment in which it closed; Infinity while it runs. */
 type Sold = { readonly span: Span; readonly end: number };
 
 const NONE: readonly never[] = [];
-
-/** Of what begins at one time, in the order in which it was told. */
-const byAge = (a: Told, b: Told): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
-
-const inTurn = ({ by: a }: Moment, { by: b }: Moment): number =>
-  a === undefined || b === undefined ? 0 : byAge(a, b);

@@ -102,12 +102,19 @@ export class Walk {
     }
   }
 
-  /** What is sold by then is paid by money. */
-  bill(sellerId: string): void {
-    for (const part of this.#parts) {
-      if (part.source !== null || part.isBilled || part.sellerId !== sellerId) continue;
-      part.isBilled = true;
-      this.#uncovered -= part.amount;
+  /** What is sold by then is paid by money, but for as much of it, the newest, as is held. */
+  bill(sellerId: string, held: bigint): void {
+    let kept = held;
+    for (const [index, part] of [...this.#parts.entries()].toReversed()) {
+      if (part.source !== null || part.isBilled) continue;
+      const stays = kept < part.amount ? kept : part.amount;
+      kept -= stays;
+      const units = part.amount - stays;
+      if (units === 0n || part.sellerId !== sellerId) continue;
+      this.#uncovered -= units;
+      part.amount = stays;
+      const billed = { ...part, amount: units, isBilled: true };
+      this.#parts.splice(index, stays === 0n ? 1 : 0, billed);
     }
   }
 
@@ -152,10 +159,9 @@ export class Walk {
   covered(isWithUnlimited: boolean): bigint {
     let units = this.#covered;
     if (isWithUnlimited) return units;
-    const isUnlimited = (source: Source | null): boolean =>
-      source !== null && source.isIn && source.size === null;
-    if (![...this.#sources].some(isUnlimited)) return units;
-    for (const { source, amount } of this.#parts) if (isUnlimited(source)) units -= amount;
+    for (const { isIn, size, used, before } of this.#sources) {
+      if (isIn && size === null) units -= used - before;
+    }
     return units;
   }
 

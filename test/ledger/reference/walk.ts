@@ -75,7 +75,8 @@ function boundaries(facts: Facts, now: number, cuts: readonly number[]): number[
   for (const { from, until } of onceOf(facts)) found.add(from).add(until);
   for (const recurring of recurringOf(facts)) {
     found.add(recurring.from).add(recurring.until);
-    for (const edge of edgesOf(recurring, recurring.from, now)) found.add(edge);
+    const last = Math.min(now, recurring.until);
+    for (const edge of edgesOf(recurring, recurring.from, last)) found.add(edge);
   }
   for (const { plans, end, paused = [] } of facts.subscriptions) {
     // Neighbours with the same terms are one stretch; what is sold is billed.

@@ -351,16 +351,20 @@ function settling(
     used: value,
     held: amount - (old?.amount ?? 0n),
   }));
-  let rest = used;
-  for (const { used: value } of parts) rest -= value;
+  const rest = used - sumOf(parts, ({ used: value }) => value);
   const now = { period: from, after: lastOf(usedAt(paying, from)), used: rest, held: 0n };
   const changes = [...parts, now].filter((one) => one.used !== 0n || one.held !== 0n);
-  if (!changes.some((one) => followsOn(state, one))) return null;
+  const together = { ...now, used, held: sumOf(parts, ({ held }) => held) };
+  if (![...changes, together].some((one) => followsOn(state, one))) return null;
   const periods = changes.map(({ period }) => period).toSorted((a, b) => a.start - b.start);
   const [first = from, last = from] = [periods[0], periods.at(-1)];
   const settle = anew(paying, { period: first, last, after: now.after, value: 0n, key });
   for (const one of changes) countInMarks(paying, { ...one, value: one.used });
   return settle;
+}
+
+function sumOf<T>(list: readonly T[], unitsOf: (item: T) => bigint): bigint {
+  return list.reduce((units, item) => units + unitsOf(item), 0n);
 }
 
 /** When it uses what a member draws: now, or at the end of a period that is over. */

@@ -63,7 +63,8 @@ function follow(draft: MeterDraft, pool: MeterState): void {
     ...startingAfter(pool.others, draft.state.current.start),
     pool.current,
   ]) {
-    if (start <= draft.state.current.start) continue;
+    // An early event may have opened one that the pool has not come to.
+    if (start <= draft.state.current.start || start > pool.current.start) continue;
     advanceTo(draft, start);
     if (leaderOf(draft.state.grants) === null) rollPeriod(draft, start, end);
   }
@@ -234,13 +235,15 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
   const spent = before > used ? before - used : grown;
   const { expiresAt, suspended, createdAt } = settled;
   const renewsAt = renewalAfter(grant, at);
+  const startedAt = momentOf(at, placeIn(draft.state.stretch, at));
   draft.putGrant({
     ...grant,
     used,
     spent,
     cut: draft.state.isLevel ? [] : cutUses(settled, before, renewsAt),
     started: true,
-    startedAt: momentOf(at, placeIn(draft.state.stretch, at)),
+    startedAt,
+    rests: suspended === null ? [] : [{ from: startedAt, until: null }],
     endedIn: 0,
     renewsAt,
     expiresAt,

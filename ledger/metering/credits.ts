@@ -403,6 +403,8 @@ function drawn(
   const after = paying.period(before.accountId);
   const isCurrent = after.accountId === paying.state.current.accountId;
   const change = after.consumed - before.consumed;
+  // What is late may take units from another period, for which the pool pays then as it must.
+  const isGuarded = member.guarded === memberAccountId;
   const snapshot = snapshotOf(paying.state, after);
   const reason = reasonAfter(paying.state, snapshot, balance(snapshot));
   return {
@@ -423,8 +425,7 @@ function drawn(
       consumedAfter: snapshot.consumed,
       limitAfter: snapshot.limit,
       metadata: null,
-      guarded:
-        member.isGuarded && reason === 'ok' && snapshot.billed === 0n && change > 0n && isCurrent,
+      guarded: isGuarded && reason === 'ok' && snapshot.billed === 0n && change > 0n && isCurrent,
       sold: isSold(paying.state, after),
       answer: null,
     },

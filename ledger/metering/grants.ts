@@ -23,6 +23,9 @@ export type Rollover = { readonly max: bigint; readonly expiresAfterPeriods: num
 /** What was used in a period that a change to another interval has cut short, and when that would have ended. */
 export type CutUse = { readonly units: bigint; readonly until: number };
 
+/** Moments (`stretch.ts`); `until` null: it is suspended now. */
+export type Rest = { readonly from: number; readonly until: number | null };
+
 export type Grant = {
   readonly id: string;
   readonly source: GrantSource;
@@ -37,6 +40,8 @@ export type Grant = {
   readonly spent: bigint;
   /** Part of what was used, ascending by its end: it counts until then (`cut-periods.ts`). */
   readonly cut: readonly CutUse[];
+  /** Of a subscription: when it was suspended, ascending (balance.md 1). What was so long ago that nothing comes late is left out. */
+  readonly rests: readonly Rest[];
   /** Of what rolled over of a plan: how much of it the plan of now lets be used. null: all. */
   readonly cap: bigint | null;
   readonly effectiveAt: number;
@@ -78,8 +83,12 @@ type Burning = Pick<Grant, 'id' | 'source' | 'priority' | 'expiresAt' | 'created
  * oldest. Total: ids break ties. What is suspended comes last of all.
  */
 export function burnOrder(a: Burning, b: Burning): number {
+  return Number(a.suspended !== null) - Number(b.suspended !== null) || inForceOrder(a, b);
+}
+
+/** The same where none is suspended. */
+export function inForceOrder(a: Burning, b: Burning): number {
   return (
-    Number(a.suspended !== null) - Number(b.suspended !== null) ||
     a.priority - b.priority ||
     (a.expiresAt ?? Infinity) - (b.expiresAt ?? Infinity) ||
     Number(b.source === 'rollover') - Number(a.source === 'rollover') ||
@@ -196,16 +205,32 @@ type Burned = {
   readonly rest: bigint;
 };
 
-/** Divides `units` among the started grants, in burn order. While one is unlimited no other burns (balance.md 8). */
+/**
+ * Divides `units` among the started grants, in burn order. While one is unlimited no other burns, and what is
+ * suspended covers nothing (balance.md 8).
+ */
 export function burn(grants: readonly Grant[], units: bigint): Burned {
+  return divide(grants, units, ({ suspended }) => suspended === null);
+}
+
+/** As it is shown: beyond what may be used, suspended grants have less left. */
+export function burnShown(grants: readonly Grant[], units: bigint): Burned {
+  return divide(grants, units, ({ suspended, amount }) => suspended === null || amount !== null);
+}
+
+function divide(
+  grants: readonly Grant[],
+  units: bigint,
+  mayBurn: (grant: Grant) => boolean,
+): Burned {
   if (units === 0n) return { grants, rest: 0n };
   const dealt = [...grants];
   let rest = units;
   const unlimited = grants.find(isUnlimited);
   for (const [index, grant] of grants.entries()) {
     if (rest === 0n) break;
-    const isHeld = grant.suspended !== null && grant.amount === null;
-    if (!grant.started || isHeld || (unlimited !== undefined && grant !== unlimited)) continue;
+    if (!grant.started || !mayBurn(grant)) continue;
+    if (unlimited !== undefined && grant !== unlimited) continue;
     const room = left(grant);
     const taken = room === null || room > rest ? rest : room;
     const used = grant.used + taken;

@@ -105,8 +105,8 @@ export class MeterDraft {
   readonly transfers: Transfer[] = [];
   readonly before: MeterState;
   state: MeterState;
-  /** Whether what it draws of a pool was admitted only because it fits. */
-  isGuarded = false;
+  /** The account of a period for which what is drawn of a pool was admitted only because it fits. */
+  guarded: string | null = null;
   #stateChanged = false;
   #isArmed = false;
   /** Before the first use of the current period; null without one, and where there are no alerts. */

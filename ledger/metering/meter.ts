@@ -3,7 +3,7 @@ import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
 import {
   type Grant,
   type Suspension,
-  burn,
+  burnShown,
   cutDue,
   entitles,
   isUnlimited,
@@ -396,7 +396,7 @@ export function breakdown(
   const { consumed, reserved } = state.current;
   // What is held may fill what was corrected below nothing: it is off the balance all the same.
   const due = consumed + reserved - billedOf(state) - settledOf(state);
-  return burn(state.grants, due)
+  return burnShown(state.grants, due)
     .grants.filter(entitles)
     .map((grant) => ({
       grant,

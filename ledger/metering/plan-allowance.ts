@@ -14,6 +14,7 @@ import type { MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import {
   type Grant,
+  type Rest,
   type Rollover,
   type Suspension,
   isLapsed,
@@ -24,7 +25,9 @@ import { type MeterState, calendarPeriod, snapshotOf } from './meter.ts';
 import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
 import { coverDebt } from './grown.ts';
 import { capRollover } from './rollover.ts';
+import { keptSince } from './settlement/kept.ts';
 import { runningSpan, soldSince } from './spans.ts';
+import { momentOf, placeIn } from './stretch.ts';
 import type { UsagePrice } from './usage-price.ts';
 
 /**
@@ -79,6 +82,7 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
     used: 0n,
     spent: 0n,
     cut: [],
+    rests: [],
     startedAt: null,
     endedIn: 0,
     cap: null,
@@ -306,8 +310,8 @@ export function suspendPlan(
   why: Suspension | null,
 ): Done {
   const draft = advancedDraft(context, state);
-  const changed = grantsOf(draft.state, subscriptionId).filter((grant) => grant.suspended !== why);
-  for (const { id } of changed) suspend(draft, id, why);
+  // What was used meanwhile is covered at the resume.
+  if (suspendAll(draft, subscriptionId, why) && why === null) coverDebt(draft);
   return done(draft, state);
 }
 
@@ -322,9 +326,7 @@ export function restartPlan(
   { anchor, zone }: Pick<Cycle, 'anchor' | 'zone'>,
 ): Done {
   const draft = advancedDraft(context, state);
-  for (const { id, suspended } of grantsOf(draft.state, subscriptionId)) {
-    if (suspended !== null) suspend(draft, id, null);
-  }
+  suspendAll(draft, subscriptionId, null);
   for (const old of allowancesOf(draft.state, subscriptionId)) {
     const { recurs } = old;
     if (recurs === null || (recurs.cycle.anchor === anchor && recurs.cycle.zone === zone)) continue;
@@ -366,15 +368,37 @@ function live(draft: MeterDraft, id: string): Grant {
   return grant;
 }
 
+/** Whether that changes something. */
+function suspendAll(draft: MeterDraft, subscriptionId: string, why: Suspension | null): boolean {
+  const changed = grantsOf(draft.state, subscriptionId).filter((grant) => grant.suspended !== why);
+  if (changed.length > 0) draft.boundary(draft.context.now);
+  for (const { id } of changed) suspend(draft, id, why);
+  return changed.length > 0;
+}
+
 function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
-  draft.boundary(draft.context.now);
   const grant = live(draft, id);
   const { context } = draft;
+  const rests = restsAt(draft, grant, why);
   if (why === null || !isUnlimited(grant)) {
-    draft.putGrant({ ...grant, suspended: why });
+    draft.putGrant({ ...grant, suspended: why, rests });
     return;
   }
   // It is no longer unlimited, so it leaves behind what was used of it, as when it ends.
   draft.credit(context.ids.next(), grant.used, context.now);
-  draft.putGrant({ ...grant, used: 0n, spent: grant.spent + grant.used, suspended: why });
+  const spent = grant.spent + grant.used;
+  draft.putGrant({ ...grant, used: 0n, spent, suspended: why, rests });
+}
+
+/** When it has been suspended, by now. */
+function restsAt(
+  { state, context: { now } }: MeterDraft,
+  { rests, suspended }: Grant,
+  why: Suspension | null,
+): readonly Rest[] {
+  const at = momentOf(now, placeIn(state.stretch, now));
+  const oldest = keptSince(state.reservations, now);
+  const known = rests.filter(({ until }) => (until ?? Infinity) > oldest);
+  if (why === null) return known.map((one) => (one.until === null ? { ...one, until: at } : one));
+  return suspended === null ? [...known, { from: at, until: null }] : known;
 }

@@ -78,6 +78,7 @@ export function rolloverGrant(
     used: 0n,
     spent: 0n,
     cut: [],
+    rests: [],
     startedAt: null,
     endedIn: 0,
     cap: null,

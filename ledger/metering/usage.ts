@@ -121,7 +121,7 @@ export function decideUsage(
   if (reason !== null) return refuse(draft, usage, { period, reason, eventAt });
 
   // From here it must succeed.
-  draft.isGuarded = isGuarded(usage);
+  if (isGuarded(usage)) draft.guarded = period.accountId;
   const { aggregate, latest } = next;
   const [used, after] = [aggregate - period.aggregate, lastOf(eventAt)];
   const settle = followsOn(draft.state, { period, after, used })

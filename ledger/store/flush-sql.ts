@@ -160,7 +160,7 @@ const RARE = `,
   ),
   granted AS (
     INSERT INTO grants AS g (${namesOf(GRANT_COLUMNS)})
-    SELECT ${namesOf(GRANT_COLUMNS, 'r.')} FROM ${rowsOf('flush_placed_grants')}
+    SELECT ${namesOf(GRANT_COLUMNS, 'r.')} FROM ${rowsOf('flush_resting_grants')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(GRANT_COLUMNS, 'excluded', 'g')}
   ),
   stated AS (

@@ -1,7 +1,7 @@
 import type { Mode } from '../kernel/tenant.ts';
 import type { PendingQuery, Sql } from 'postgres';
 import type { Cycle } from '../kernel/calendar.ts';
-import { type CutUse, type Grant, burnOrder } from '../metering/grants.ts';
+import { type CutUse, type Grant, type Rest, burnOrder } from '../metering/grants.ts';
 import { fromJson } from './json.ts';
 import {
   type Aggregation,
@@ -350,6 +350,7 @@ function grantOf(row: GrantRow): Grant {
     used: row.used,
     spent: row.spent,
     cut: row.cut === null ? [] : fromJson<readonly CutUse[]>(row.cut),
+    rests: restsOf(row),
     cap: row.source === 'rollover' ? row.rollover_max : null,
     startedAt: row.started_at && momentOf(row.started_at.getTime(), row.started_in ?? 0),
     endedIn: row.ended_in ?? 0,
@@ -373,6 +374,12 @@ function grantOf(row: GrantRow): Grant {
         ? null
         : { at: row.ended_at.getTime(), how: row.ended_how },
   };
+}
+
+/** A node of the release before suspends without saying since when. */
+function restsOf({ rests, suspended }: GrantRow): readonly Rest[] {
+  if (rests !== null) return fromJson<readonly Rest[]>(rests);
+  return suspended === null ? [] : [{ from: 0, until: null }];
 }
 
 function cycleOf(row: GrantRow): Cycle | null {

@@ -73,6 +73,7 @@ export const GRANT_COLUMNS = {
   used: replaced('bigint', ({ grant }) => grant.used),
   spent: replaced('bigint', ({ grant }) => grant.spent),
   cut: replaced('exact_json', ({ grant }) => (grant.cut.length === 0 ? null : grant.cut)),
+  rests: replaced('exact_json', ({ grant }) => (grant.rests.length === 0 ? null : grant.rests)),
   started_at: replaced('time', ({ grant }) => grant.startedAt && timeOf(grant.startedAt)),
   started_in: replaced('integer', ({ grant }) => grant.startedAt && indexOf(grant.startedAt)),
   ended_in: replaced('integer', ({ grant }) => grant.endedIn),

@@ -1,12 +1,7 @@
 // The audit of grants: what they have used, left and covered adds up to the limit of the period that runs.
 
-/** How much of a grant `g` may be used: of what rolled over of a plan, what the plan of now lets. */
-const SIZE = `
-  CASE WHEN g.source = 'rollover' AND g.subscription_id IS NOT NULL THEN least(g.amount, (
-    SELECT coalesce(max(a.rollover_max), 0) FROM grants a
-    WHERE a.slot = g.slot AND a.customer_id = g.customer_id AND a.meter_id = g.meter_id AND a.subscription_id = g.subscription_id
-      AND a.source = 'subscription' AND a.started AND a.ended_at IS NULL AND a.product_id IS NOT NULL))
-  ELSE g.amount END`;
+/** How much of a grant `g` may be used: of what rolled over, what the plan of now lets. */
+const SIZE = `least(g.amount, CASE g.source WHEN 'rollover' THEN g.rollover_max END)`;
 
 /** Meters of customers with the account of the period that runs. A node of the release before has kept parts of holds apart. */
 const RUNNING = `(

@@ -191,3 +191,11 @@ describe("a member's periods", () => {
     expect([member.start, member.end]).toEqual([pool.start, pool.end]);
   });
 });
+
+test("a period of the pool that an early event has opened is nobody else's before its time", () => {
+  const world = after(plan('credits', 20), topUp('chat', 5));
+  expect(world.use('credits', 1, { eventAt: T0 + DAY + 1 })).toStartWith('recorded');
+  use('chat', 1)(world);
+  expect(world.state('credits').current.start).toBe(T0);
+  expect(world.state('chat').current).toMatchObject({ start: T0, end: T0 + DAY });
+});

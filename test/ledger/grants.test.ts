@@ -18,6 +18,7 @@ const PLAIN: Grant = {
   used: 0n,
   spent: 0n,
   cut: [],
+  rests: [],
   startedAt: null,
   endedIn: 0,
   cap: null,

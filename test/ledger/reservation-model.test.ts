@@ -75,7 +75,7 @@ const commands = fc.array(
       weight: 1,
       arbitrary: fc.record({ kind: just('change'), size: fc.integer({ min: 0, max: 15 }) }),
     },
-    { weight: 0, arbitrary: fc.record({ kind: just('rest'), rests: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ kind: just('rest'), rests: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ kind: just('withdraw') }) },
     { weight: 5, arbitrary: fc.record({ kind: just('wait'), ms: waits, rings: fc.boolean() }) },
   ),

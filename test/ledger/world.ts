@@ -81,6 +81,7 @@ export function grantOf({ id, now }: Made, { every, rollover, ...rest }: GrantFi
     used: 0n,
     spent: 0n,
     cut: [],
+    rests: [],
     startedAt: null,
     endedIn: 0,
     cap: null,

@@ -401,6 +401,7 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   used: 0n,
   spent: 0n,
   cut: [],
+  rests: [],
   startedAt: null,
   endedIn: 0,
   cap: null,

@@ -33,6 +33,7 @@ const grantOf = (seed: number): Grant => ({
   used: units(seed),
   spent: 0n,
   cut: [],
+  rests: [],
   startedAt: null,
   endedIn: 0,
   cap: null,

@@ -5,7 +5,8 @@ import type { MeterDraft } from '../meter-draft.ts';
 import { type Grant, isUsedUp, left, unburn } from '../grants.ts';
 import { type StretchMark, timeOf } from '../stretch.ts';
 import { factsSince, nextBoundary } from './facts.ts';
-import { type Settlement, settle, type Used } from './settle.ts';
+import { settle } from './settle.ts';
+import type { Settlement, Used } from './settlement.ts';
 
 // What comes late changes everything after it (balance.md 1): it is settled without it and with it, and
 // the difference is made.

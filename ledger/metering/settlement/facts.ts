@@ -1,5 +1,5 @@
 import { boundary, periodIndex } from '../../kernel/calendar.ts';
-import { type Grant, isLapsed } from '../grants.ts';
+import { type Grant, isLapsed, type Rest } from '../grants.ts';
 import { countUntil } from '../in-order.ts';
 import { calendarPeriod, type MeterState, type Period, spansIn } from '../meter.ts';
 import type { Reservation } from '../reservation.ts';
@@ -155,6 +155,10 @@ export function nextBoundary(
   for (const grant of grants) {
     look(startOf(grant));
     look(endOf(grant));
+    for (const { from, until } of grant.rests) {
+      look(from);
+      look(until ?? Infinity);
+    }
     const { recurs } = grant;
     if (recurs === null || startOf(grant) > next || endOf(grant) <= after) continue;
     look(
@@ -175,3 +179,35 @@ export function holdsOf(
   const ordered = holds.toSorted((a, b) => heldSince(a) - heldSince(b));
   return Map.groupBy(ordered, ({ accountId }) => accountId);
 }
+
+/** When all that a subscription gives was suspended, by subscription: ascending, and apart. */
+export function restsOf(grants: readonly Grant[]): ReadonlyMap<string, readonly Rest[]> {
+  const found = new Map<string, Rest[]>();
+  for (const grant of grants) {
+    const { subscriptionId, rests } = grant;
+    if (subscriptionId === null || rests.length === 0) continue;
+    const its = found.get(subscriptionId) ?? [];
+    found.set(subscriptionId, its);
+    // Where it is replaced by another plan's, that one goes on.
+    for (const { from, until } of rests) {
+      const end = Math.min(until ?? Infinity, endOf(grant));
+      its.push({ from, until: end === Infinity ? null : end });
+    }
+  }
+  for (const [id, its] of found) found.set(id, joined(its));
+  return found;
+}
+
+function joined(rests: readonly Rest[]): Rest[] {
+  const all: Rest[] = [];
+  for (const rest of rests.toSorted((a, b) => a.from - b.from)) {
+    const last = all.at(-1);
+    const end = last?.until ?? Infinity;
+    if (last === undefined || rest.from > end) all.push(rest);
+    else all[all.length - 1] = { from: last.from, until: laterOf(last.until, rest.until) };
+  }
+  return all;
+}
+
+const laterOf = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? null : Math.max(a, b);

@@ -7,6 +7,7 @@ import { countUntil } from '../in-order.ts';
 import { rolloverGrant } from '../rollover.ts';
 import type { Reservation } from '../reservation.ts';
 import type { Span } from '../span.ts';
+import type { CarriedFrom, Settlement, Used } from './settlement.ts';
 import { heldSince, type StretchMark, timeOf } from '../stretch.ts';
 import {
   beginOf,
@@ -18,42 +19,13 @@ import {
   holdsOf,
   renewalAfter,
   renewalsOf,
+  restsOf,
   rolloverMaxOf,
   sizeOf,
   startOf,
 } from './facts.ts';
 import { inOrder, type Moment, RANK, type Told } from './moments.ts';
 import { cappedTo, room, type Source, sourceOf, Walk } from './walk.ts';
-
-/**
- * Settles periods from their facts, stretch by stretch in the order of time (balance.md 1). It is a
- * function: when a fact became known does not matter.
- */
-export type Settlement = {
-  /** What each account is credited in all, by account. */
-  readonly limits: ReadonlyMap<string, bigint>;
-  /** What was credited when a span closed, by span. */
-  readonly spanLimits: ReadonlyMap<string, bigint>;
-  /** What was used before of what goes on, by the account of the period that begins. */
-  readonly carried: ReadonlyMap<string, CarriedFrom>;
-  /** By grant. Of an allowance, in its period of now. */
-  readonly used: ReadonlyMap<string, Used>;
-  /** What rolled over since the first period began, by id. */
-  readonly rolled: ReadonlyMap<string, Grant>;
-  /** Of what is consumed in the last period, what grants cover. */
-  readonly settled: bigint;
-  /** What is in force at the end, by grant. */
-  readonly open: ReadonlyMap<string, Pick<Source, 'used' | 'size' | 'cut'>>;
-  /** See `Facts`. */
-  readonly isWhole: boolean;
-  /** How many moments it went through. */
-  readonly work: number;
-};
-
-export type Used = Pick<Source, 'used' | 'before' | 'grown' | 'cut'>;
-
-/** At the start of a period: by grant. */
-export type CarriedFrom = { readonly start: number; readonly used: ReadonlyMap<string, bigint> };
 
 type Asked = {
   readonly now: number;
@@ -62,6 +34,10 @@ type Asked = {
   readonly isMember: boolean;
 };
 
+/**
+ * Settles periods from their facts, stretch by stretch in the order of time (balance.md 1). It is a
+ * function: when a fact became known does not matter.
+ */
 export function settle(facts: Facts, asked: Asked): Settlement {
   return new Settling(facts, asked).run();
 }
@@ -75,6 +51,8 @@ class Settling {
   #taken = 0;
   readonly #pots = new Map<Chain, Source>();
   readonly #renewals = new Map<Chain, ReadonlySet<number>>();
+  /** Subscriptions. */
+  readonly #resting = new Set<string>();
   readonly #rollovers: { readonly source: Source; readonly isNew: boolean }[] = [];
   readonly #once = new Map<string, Source>();
   readonly #carried = new Map<string, CarriedFrom>();
@@ -114,6 +92,7 @@ class Settling {
   run(): Settlement {
     const { isWhole } = this.#facts;
     this.#periods();
+    this.#rests();
     this.#grantsOnce();
     for (const chain of this.#chains) this.#chain(chain);
     for (const period of this.#facts.periods) {
@@ -183,6 +162,29 @@ class Settling {
       isWhole,
       work: this.#moments.length + periods.length + Math.ceil(holds.length / HOLDS_OF_MOMENT),
     };
+  }
+
+  #enter(source: Source): void {
+    this.#walk.rest(source, this.#resting.has(source.grant.subscriptionId ?? ''));
+    this.#walk.enter(source);
+  }
+
+  /** All that a subscription gives is suspended at once. */
+  #rests(): void {
+    for (const [subscriptionId, rests] of restsOf(this.#facts.grants)) {
+      const turn = (isResting: boolean) => (): void => {
+        if (isResting) this.#resting.add(subscriptionId);
+        else this.#resting.delete(subscriptionId);
+        for (const source of this.#walk.sources) {
+          if (source.grant.subscriptionId === subscriptionId) this.#walk.rest(source, isResting);
+        }
+      };
+      for (const { from, until } of rests) {
+        if (from <= this.#start && (until ?? Infinity) > this.#start) turn(true)();
+        this.#at(from, RANK.renewal, turn(true));
+        this.#at(until ?? Infinity, RANK.renewal, turn(false));
+      }
+    }
   }
 
   #at(at: number, rank: number, happen: () => void): void {
@@ -274,15 +276,15 @@ class Settling {
     if (until <= from) {
       // It covers what was uncovered when it began, and no more.
       this.#begin(source.grant, from, () => {
-        this.#walk.enter(source);
+        this.#enter(source);
         this.#walk.cover();
         this.#walk.leave(source);
       });
       return;
     }
     this.#at(until, RANK.end, () => this.#walk.leave(source));
-    if (from <= this.#start) this.#walk.enter(source);
-    else this.#begin(source.grant, from, () => this.#walk.enter(source));
+    if (from <= this.#start) this.#enter(source);
+    else this.#begin(source.grant, from, () => this.#enter(source));
   }
 
   #chain(chain: Chain): void {
@@ -298,7 +300,7 @@ class Settling {
       } else {
         const source = this.#sourceOf(row, sizeOf(row));
         this.#pots.set(chain, source);
-        this.#walk.enter(source);
+        this.#enter(source);
         this.#cap(row);
       }
     }
@@ -318,7 +320,7 @@ class Settling {
     if (pot === undefined) {
       const source = sourceOf(row, sizeOf(row));
       this.#pots.set(chain, source);
-      this.#walk.enter(source);
+      this.#enter(source);
     } else {
       const at = timeOf(startOf(row));
       const [ends, renewsAt] = [renewalAfter(pot.grant, at), renewalAfter(row, at)];
@@ -368,14 +370,14 @@ class Settling {
     this.#rollOver(chain, pot, at);
     const source = sourceOf(row, sizeOf(row));
     this.#pots.set(chain, source);
-    this.#walk.enter(source);
+    this.#enter(source);
   }
 
   /** What it has left at the end of its period, as far as the cap of the plan in force goes. */
-  #rollOver(chain: Chain, { grant: row, size, used }: Source, at: number): void {
+  #rollOver(chain: Chain, pot: Source, at: number): void {
+    const { grant: row, size, used, isResting } = pot;
     const { recurs } = row;
-    if (recurs === null || recurs.rollover === null || size === null || row.suspended !== null)
-      return;
+    if (recurs === null || recurs.rollover === null || size === null || isResting) return;
     const { max, expiresAfterPeriods } = recurs.rollover;
     let held = 0n;
     for (const { source } of this.#rollovers) {
@@ -391,7 +393,7 @@ class Settling {
     const grant = rolloverGrant(row, { id, at, amount, expiresAt });
     const source = sourceOf(grant, amount);
     this.#rollovers.push({ source, isNew: true });
-    this.#walk.enter(source);
+    this.#enter(source);
     const end = row.subscriptionId === null ? expiresAt : Math.min(expiresAt, chain.until);
     this.#insert({ at: end, rank: RANK.end, happen: () => this.#walk.leave(source) });
   }

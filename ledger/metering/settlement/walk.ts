@@ -1,4 +1,4 @@
-import { burnOrder, type CutUse, type Grant } from '../grants.ts';
+import { inForceOrder, type CutUse, type Grant } from '../grants.ts';
 
 // The arithmetic of a settlement: who covers what was used (balance.md 1).
 
@@ -17,6 +17,8 @@ export type Source = {
   cut: readonly CutUse[];
   /** Whether it is in force. */
   isIn: boolean;
+  /** Whether it is suspended: then it covers nothing. */
+  isResting: boolean;
 };
 
 /** Some use of a stretch. */
@@ -60,6 +62,14 @@ export class Walk {
     this.#sources.delete(source);
     this.#left -= room(source) ?? 0n;
     this.#withdraw(source);
+  }
+
+  /** It is suspended, or is so no more: what was used meanwhile is covered then (`cover`). */
+  rest(source: Source, isResting: boolean): void {
+    if (source.isResting === isResting) return;
+    source.isResting = isResting;
+    if (isResting) this.#withdraw(source);
+    else if (source.isIn) this.#offer(source);
   }
 
   get sources(): Iterable<Source> {
@@ -209,7 +219,7 @@ export class Walk {
     const isEarlier = (other: Part | undefined): boolean => {
       if (other === undefined || other.from !== from) return false;
       if (source === null || other.source === null) return other.source !== null;
-      return burnOrder(other.source.grant, source.grant) < 0;
+      return inForceOrder(other.source.grant, source.grant) < 0;
     };
     const isIts = (other: Part | undefined): boolean => other?.from === from;
     while (isIts(this.#parts[place - 1]) && !isEarlier(this.#parts[place - 1])) place -= 1;
@@ -241,8 +251,7 @@ export class Walk {
   }
 
   #offer(source: Source): void {
-    // What is suspended burns last of all; one without a limit not at all.
-    if (source.grant.suspended !== null && source.size === null) return;
+    if (source.isResting) return;
     let [from, to] = [0, this.#open.length];
     while (from < to) {
       const middle = (from + to) >> 1;
@@ -262,7 +271,7 @@ export class Walk {
 /** While one is unlimited no other burns. */
 function isBefore(a: Source, b: Source): boolean {
   if ((a.size === null) !== (b.size === null)) return a.size === null;
-  return burnOrder(a.grant, b.grant) < 0;
+  return inForceOrder(a.grant, b.grant) < 0;
 }
 
 /** What is left of it; null: all. */
@@ -273,7 +282,7 @@ export function room({ size, used }: Source): bigint | null {
 
 export function sourceOf(grant: Grant, size: bigint | null, used = 0n): Source {
   const before = size === null ? used : 0n;
-  return { grant, size, used, before, grown: 0n, cut: [], isIn: false };
+  return { grant, size, used, before, grown: 0n, cut: [], isIn: false, isResting: false };
 }
 
 /** What rolled over, with what was used of it and how much the plan of now lets be used. */

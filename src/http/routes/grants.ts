@@ -219,13 +219,7 @@ function grantOf(
     issue('expires_at', 'must be in the future, and after effective_at');
   }
   const amount = given === undefined ? null : positive(given, ['amount']);
-  const rolls =
-    rollover === undefined
-      ? null
-      : {
-          max: positive(rollover.max, ['rollover', 'max']),
-          expiresAfterPeriods: rollover.expires_after_periods,
-        };
+  const rolls = rollover === undefined ? null : rolloverOf(rollover, positive);
   if (issues.length > 0) return { issues };
   const cycle = { anchor: effectiveAt, count: 1, zone };
   return {
@@ -235,6 +229,7 @@ function grantOf(
     used: 0n,
     spent: 0n,
     cut: [],
+    rests: [],
     startedAt: null,
     endedIn: 0,
     cap: null,
@@ -255,6 +250,13 @@ function grantOf(
     reason: body.reason ?? null,
     ended: null,
   };
+}
+
+function rolloverOf(
+  { max, expires_after_periods }: NonNullable<GrantCreate['rollover']>,
+  positive: (input: number | string, path: string[]) => bigint,
+) {
+  return { max: positive(max, ['rollover', 'max']), expiresAfterPeriods: expires_after_periods };
 }
 
 /**

@@ -99,6 +99,7 @@ function allowance(): Grant {
     used: 0n,
     spent: 0n,
     cut: [],
+    rests: [],
     startedAt: null,
     endedIn: 0,
     cap: null,

@@ -1,7 +1,7 @@
 // Random histories of one customer's meter, as steps in the order in which they become known.
 import fc from 'fast-check';
 
-import { type Facts, NOTHING, type Plan } from './facts.ts';
+import { type Facts, NOTHING, type Plan, type Subscription } from './facts.ts';
 
 const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -12,6 +12,7 @@ export type Step =
   | { readonly kind: 'grant'; readonly amount: bigint; readonly lasts: number | null }
   | { readonly kind: 'void'; readonly which: number }
   | { readonly kind: 'change'; readonly plan: number }
+  | { readonly kind: 'rest'; readonly rests: boolean }
   | { readonly kind: 'hold'; readonly amount: bigint }
   | { readonly kind: 'resolve'; readonly which: number; readonly used: bigint };
 
@@ -42,6 +43,7 @@ const STEPS = {
     .map((fields): Step => ({ kind: 'grant', ...fields })),
   void: which.map((one): Step => ({ kind: 'void', which: one })),
   change: fc.nat({ max: 3 }).map((plan): Step => ({ kind: 'change', plan })),
+  rest: fc.boolean().map((rests): Step => ({ kind: 'rest', rests })),
   hold: units(40).map((amount): Step => ({ kind: 'hold', amount })),
   commit: fc
     .record({ which, used: units(50) })
@@ -78,6 +80,8 @@ export function begun(start: number, plan: Plan): Facts {
   const subscription = { id: 'plan', plans, every: DAY, billedEvery: 30 * DAY };
   return { ...NOTHING, subscriptions: [subscription] };
 }
+
+type Paused = NonNullable<Subscription['paused']>;
 
 /** How long a hold is open. */
 export const HOLD_MS = 20 * HOUR;
@@ -116,6 +120,13 @@ export function withStep(
       }));
       return { ...facts, subscriptions };
     }
+    case 'rest': {
+      const subscriptions = facts.subscriptions.map((one) => ({
+        ...one,
+        paused: pausedAt(one.paused ?? [], now, step.rests),
+      }));
+      return { ...facts, subscriptions };
+    }
     case 'hold': {
       const end = { told: now + HOLD_MS, used: 0n };
       return { ...facts, holds: [...facts.holds, { at: now, amount: step.amount, end }] };
@@ -132,6 +143,13 @@ export function withStep(
     default:
       return step satisfies never;
   }
+}
+
+function pausedAt(before: Paused, now: number, rests: boolean): Paused {
+  const isOpen = before.at(-1)?.until === null;
+  if (rests === isOpen) return before;
+  if (rests) return [...before, { from: now, until: null }];
+  return before.map((one) => (one.until === null ? { ...one, until: now } : one));
 }
 
 export const openGrants = ({ grants }: Facts, now: number) =>

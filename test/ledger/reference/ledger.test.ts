@@ -26,6 +26,8 @@ const KEPT: readonly (readonly [name: string, kinds: Kinds, plans: readonly Plan
   ['reservations that roll over',        { use: 3, hold: 2, commit: 1, release: 1 },        ROLLING],
   ['reservations over changes of plan',  { use: 3, hold: 2, commit: 1, release: 1, change: 2 }, PLANS],
   ['reservations beside all else',       { use: 3, correct: 1, late: 1, lateCorrection: 1, grant: 2, void: 1, change: 1, hold: 2, commit: 1, release: 1 }, ROLLING],
+  ['suspensions beside grants',          { use: 4, grant: 2, void: 1, rest: 1 },            ROLLING],
+  ['suspensions beside all else',        { use: 3, correct: 1, late: 1, lateCorrection: 1, grant: 1, void: 1, change: 1, hold: 2, commit: 1, release: 1, rest: 1 }, ROLLING],
   ['corrections beside grants',          { use: 4, correct: 2, grant: 2, void: 1 },         ROLLING],
 ];
 

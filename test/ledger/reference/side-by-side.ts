@@ -79,6 +79,9 @@ class LedgerSide {
         world.replacePlan(...(plan.limit === 0n ? [] : [fieldsOf(plan)]));
         return true;
       }
+      case 'rest':
+        world.suspendPlan(step.rests ? 'paused' : null);
+        return true;
       case 'hold':
         return world.reserve(step.amount, HOLD_MS / 1000, `hold ${now}`).kind === 'reserved';
       case 'resolve': {

@@ -46,7 +46,13 @@ async function told({ customer_email: to }: Json): Promise<readonly string[][]> 
   const mails = office.taken.filter(({ recipient }) => recipient === to);
   return mails.map(({ subject = '', text = '' }) => [
     subject.replace(/INV-\S+/, 'INV'),
+<<<<<<< HEAD
     ...text.split('\n').filter((line) => /(?:tried again|blocked from|ends on)/.test(line)),
+=======
+    ...text
+      .split('\n')
+      .filter((line) => /(?:next attempt|not retried|blocked on|ends on)/.test(line)),
+>>>>>>> 631a4a9e (fixup! Planted faults: a stale one fails at once, not in the long run)
   ]);
 }
 

@@ -245,8 +245,8 @@ export const PLANTED: readonly (readonly [name: string, seed: number, fault: Fau
     2,
     oneFault(
       HOLDS,
-      "  draft.transfers.push(\n    transfer(draft, period, {\n      id: reservationTransferId(draft.context.ids, 'void', id),",
-      "  if (status !== 'expired') draft.transfers.push(\n    transfer(draft, period, {\n      id: reservationTransferId(draft.context.ids, 'void', id),",
+      'draft.transfers.push(transfer(draft, period, { id: voidId, ...voided }));',
+      "if (status !== 'expired') draft.transfers.push(transfer(draft, period, { id: voidId, ...voided }));",
     ),
   ],
   [

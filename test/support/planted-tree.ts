@@ -59,11 +59,14 @@ export async function printedWith(
   }
 }
 
-async function plant(path: string, { replace }: Fault): Promise<void> {
-  let text = await Bun.file(path).text();
-  for (const [is, becomes] of replace) {
-    if (text.split(is).length !== 2) throw new Error(`not once in ${path}: ${is}`);
-    text = text.replace(is, () => becomes);
-  }
-  await Bun.write(path, text);
+async function plant(path: string, fault: Fault): Promise<void> {
+  await Bun.write(path, withFault(await Bun.file(path).text(), fault));
+}
+
+/** The text with the fault. Throws where the code that it removes is not in it once. */
+export function withFault(text: string, { file, replace }: Fault): string {
+  return replace.reduce((sofar, [is, becomes]) => {
+    if (sofar.split(is).length !== 2) throw new Error(`not once in ${file}: ${is}`);
+    return sofar.replace(is, () => becomes);
+  }, text);
 }

@@ -127,7 +127,7 @@ export const PLANTED: readonly Planted[] = [
       ],
     },
     scenario: 'the processor fails on refunds for a while',
-    finds: 'what the invoice heard of: 1300, not 700',
+    finds: 'the invoice heard again of a refund: true, not false',
   },
   {
     name: 'a charge that is given up on silence',

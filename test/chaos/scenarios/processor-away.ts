@@ -1,5 +1,6 @@
 // The processor fails on every refund for a while. A refund of unknown outcome stays reserved, is
-// asked about again, and then happens once.
+// asked about again, and then happens once. The invoice hears of each refund once, whatever is to be
+// done for the payment afterwards.
 import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
 import { wrongBooks } from '../money.ts';
@@ -30,14 +31,37 @@ export function processorAway(): Promise<string[]> {
       return json.status !== 'pending';
     });
     const { json: next } = await refund('1.00');
-    await until('the invoice has heard', async () => (await invoiced(node)) >= 700, HEARD_MS_MAX);
+    await hearsOf(node, [unknown.json.id, next.id]);
+    // What is owed of a payment is done together: what is still owed of it would be done again here.
+    const { json: last } = await refund('2.00');
+    await hearsOf(node, [last.id]);
+    const heard = await heardOf(node);
+    const times = heard.filter((id) => id === unknown.json.id).length;
     return [
-      ...differs('the next refund', next.status, 'succeeded'),
-      ...differs('what the invoice heard of', await invoiced(node), 700),
-      ...differs('refunds that the processor made', await refundsThere(sql), 2),
+      ...differs('the next refund', [next.status, last.status], ['succeeded', 'succeeded']),
+      ...differs('the invoice heard again of a refund', times > 1, false),
+      ...differs('how many refunds the invoice heard of', heard.length, 3),
+      ...differs('what the invoice heard of', await invoiced(node), 900),
+      ...differs('refunds that the processor made', await refundsThere(sql), 3),
       ...(await wrongBooks(sql)),
     ];
   });
+}
+
+function hearsOf(node: GatedNode, refunds: readonly string[]): Promise<void> {
+  const holds = async (): Promise<boolean> => {
+    const heard = await heardOf(node);
+    return refunds.every((id) => heard.includes(id));
+  };
+  return until('the invoice has heard', holds, HEARD_MS_MAX);
+}
+
+/** The refund of each time that the invoice heard of one. */
+async function heardOf({ sql }: GatedNode): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select data ->> 'refundId' as id from events
+    where object_type = 'INVOICE' and data ->> 'refundId' is not null order by sequence`;
+  return rows.map(({ id }) => id);
 }
 
 async function invoiced({ sql }: GatedNode): Promise<number> {

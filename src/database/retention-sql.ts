@@ -40,6 +40,8 @@ export const SWEEPS: readonly Sweep[] = [
   },
   // No event is so late.
   { table: 'stretch_marks', window: 'keys', over: 't.started_at < $3' },
+  // Each process has read it within a second.
+  { table: 'changes', window: 'keys', over: 't.written_at < $3' },
   { table: 'idempotency', window: 'keys', over: 't.created_at < $3' },
   {
     // No payment was made or tried with it.

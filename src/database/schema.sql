@@ -2059,6 +2059,17 @@ CREATE TABLE stretch_marks (
   CONSTRAINT stretch_marks_pkey PRIMARY KEY (slot, customer_id, meter_id, started_at, place, account_id)
 );
 
+-- What the caches of all processes forget (src/platform/postgres/changes.ts). A NOTIFY in the transaction of the change made all commits that
+-- notify wait for each other: it is a row now, which is told of after the commit and found without that.
+CREATE TABLE changes (
+  -- Which rows have become visible since a look follows from this, in whatever order their transactions ended.
+  xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  kind text NOT NULL,
+  subject uuid NOT NULL,
+  written_at timestamptz DEFAULT now() NOT NULL,
+  CONSTRAINT changes_pkey PRIMARY KEY (xact, kind, subject)
+);
+
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)
  RETURNS bigint

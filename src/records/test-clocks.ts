@@ -1,6 +1,6 @@
 // Where the test clocks stand. The row survives the process that moves the clock: the clock counts
 // as stopped while the lease of that process's node runs.
-import { notification } from '../platform/postgres/changes.ts';
+import { tellChange } from '../platform/postgres/changes.ts';
 import type { TestClock } from '../platform/org-clock.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 
@@ -44,9 +44,8 @@ export async function stopTestClock(
         stopped_at = excluded.stopped_at, mover = excluded.mover, version = c.version + 1
       where c.mover is null or c.mover = excluded.mover or not ${isMoved(sql)}
       returning c.*
-    )
-    ${asTold(sql, organisationId)}`;
-  return rows[0] === undefined ? null : clockOf(rows[0]);
+    )${stored(sql)}`;
+  return told(sql, rows[0]);
 }
 
 /** Lets the clock run, and tells every process; null where `mover` does not have it any more. */
@@ -59,20 +58,28 @@ export async function runTestClock(
       update test_clocks c set stopped_at = null, mover = null, version = version + 1
       where organisation_id = ${organisationId} and mover = ${mover}
       returning c.*
-    )
-    ${asTold(sql, organisationId)}`;
-  return rows[0] === undefined ? null : clockOf(rows[0]);
+    )${stored(sql)}`;
+  return told(sql, rows[0]);
 }
 
 function isMoved(sql: Executor) {
   return sql`exists (select from nodes n where n.holder = c.mover and n.expires_at >= now())`;
 }
 
-function asTold(sql: Executor, organisationId: string) {
-  return sql`
-    select organisation_id as "organisationId", ahead_ms as "aheadMs", stopped_at as "stoppedAt", version,
-      ${notification(sql, 'test_clock', organisationId)}
+/** The clock that was moved, and a row for those who hear of changes. */
+function stored(sql: Executor) {
+  return sql`, stored as (
+      insert into changes (kind, subject) select 'test_clock', organisation_id from moved
+      on conflict do nothing
+    )
+    select organisation_id as "organisationId", ahead_ms as "aheadMs", stopped_at as "stoppedAt", version
     from moved`;
+}
+
+function told(sql: Executor, row: Row | undefined): TestClock | null {
+  if (row === undefined) return null;
+  tellChange(sql, 'test_clock', row.organisationId);
+  return clockOf(row);
 }
 
 function clockOf({ organisationId, aheadMs, stoppedAt, version }: Row): TestClock {

@@ -127,6 +127,7 @@ test('admin retention says what it deleted, or would delete in a dry run', async
       denial_counts: 0,
       sign_in_links: 0,
       stretch_marks: 0,
+      changes: 0,
       sessions: 0,
       invitations: 0,
     },

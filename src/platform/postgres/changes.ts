@@ -2,19 +2,32 @@
 //
 // Who calls: repositories notify in the transaction that changes a row; caches subscribe.
 // How: the process that made a change tells the other nodes before it answers (`publish`). Messages
-// that are lost, and changes of other programs, arrive by LISTEN on one channel, on a connection of
-// its own. Every beat listens again and asks for the backend's pid: another pid means that a
-// notification may have been missed, no answer that one may be missed now.
+// that are lost, and changes of other programs, are rows of `changes`, written in the transaction of
+// the change: every beat reads those that have become visible since the last one, and each is told
+// of after its commit (`tell.ts`), which makes the next beat begin soon. What dies before it
+// tells is heard with the next beat. Another pid than before means that the database may not be the
+// one that was read, no answer that a change may be missed now.
+// Why a transaction counts and not its time: a row becomes visible when its transaction ends, and a
+// later transaction may have ended before. None below the oldest open one can still end.
 // Holds: a client with the answer to a change sees it with its next request, on any node that
 // answers its peers. A cache that drops what it is told, and keeps nothing while `trusted` is
 // false, is never stale for longer than BEAT_MS + SILENCE_MS_MAX.
-// Does not: carry data. A notification names what to forget; the reader asks the database.
+// Does not: carry data. A change names what to forget; the reader asks the database.
+import { must } from '../../../ledger/kernel/assert.ts';
 import type { Timers } from '../../../ledger/ports.ts';
 import { openPool, type Executor, type Sql } from './postgres.ts';
+import { tell } from './tell.ts';
 
 const CHANNEL = 'tollhouse_changes';
 const BEAT_MS = 250;
+/** What others tell meanwhile is one look. */
+const TOLD_MS = 10;
 const SILENCE_MS_MAX = 600;
+/**
+ * There is a row of it. Nodes of the release before notify without one, and read the first two parts
+ * of ours.
+ */
+const STORED = 'stored';
 
 /**
  * `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's.
@@ -69,12 +82,14 @@ export type ChangesOptions = {
 
 /** Tells every process, when and only if the transaction commits. */
 export async function notifyChange(sql: Executor, kind: ChangeKind, id: string): Promise<void> {
-  await sql`select ${notification(sql, kind, id)}`;
+  await sql`
+    insert into changes (kind, subject) values (${kind}, ${id}) on conflict do nothing`;
+  tellChange(sql, kind, id);
 }
 
-/** The same as part of a statement. */
-export function notification(sql: Executor, kind: ChangeKind, id: string) {
-  return sql`pg_notify(${CHANNEL}, ${`${kind}:${id}`})`;
+/** Of a change whose row is written by a statement of the caller. */
+export function tellChange(sql: Executor, kind: ChangeKind, id: string): void {
+  tell(sql, CHANNEL, `${kind}:${id}:${STORED}`);
 }
 
 /** Resolves after the first try: until the database answers, `trusted` is false. */
@@ -91,6 +106,13 @@ class Listener implements OpenChanges {
   #sql: Sql;
   /** The backend that listens for us; 0 for none. */
   #backend = 0;
+  /** The oldest transaction that may have been open at the last look; null before the first one. */
+  #since: string | null = null;
+  /** What the last look found: as long as an old transaction is open, the next one finds it again. */
+  #found = new Set<string>();
+  #isBeating = false;
+  /** Whether something was told that the next beat looks for. */
+  #isWoken = false;
   #cancelBeat = (): void => undefined;
   #closed = false;
 
@@ -114,16 +136,24 @@ class Listener implements OpenChanges {
 
   /** Never rejects; sets up the next one. */
   async beat(): Promise<void> {
+    this.#isBeating = true;
+    this.#isWoken = false;
     try {
-      const backend = await this.#listen();
+      const { backend, news } = await this.#look();
       if (backend !== this.#backend) this.#reset();
+      else for (const change of news) this.#heard(change);
       this.#backend = backend;
       this.trusted = !this.#closed;
     } catch (error) {
       this.#distrust(error);
     }
-    if (this.#closed) return;
-    this.#cancelBeat = this.#options.timers.after(BEAT_MS, () => {
+    this.#isBeating = false;
+    if (!this.#closed) this.#beatAfter(this.#isWoken ? TOLD_MS : BEAT_MS);
+  }
+
+  #beatAfter(ms: number): void {
+    this.#cancelBeat();
+    this.#cancelBeat = this.#options.timers.after(ms, () => {
       this.beat().catch((error: unknown) => this.#distrust(error));
     });
   }
@@ -148,21 +178,45 @@ class Listener implements OpenChanges {
     });
   }
 
-  /** The backend that listens. @throws where it does not answer in time */
-  async #listen(): Promise<number> {
+  /** @throws where it does not answer in time */
+  async #look(): Promise<Look> {
     let cancel = (): void => undefined;
     const silence = new Promise<never>((_resolve, reject) => {
       const task = (): void => reject(new Error('the database does not answer'));
       cancel = this.#options.timers.after(SILENCE_MS_MAX, task);
     });
     // One message, so that both statements reach the same backend.
-    const answer = this.#sql.unsafe(`listen ${CHANNEL}; select pg_backend_pid() as pid`).simple();
+    const since = this.#since === null ? 'pg_snapshot_xmin(s)' : `'${this.#since}'::xid8`;
+    const answer = this.#sql
+      .unsafe(
+        `listen ${CHANNEL};
+        select pg_backend_pid() as backend, pg_snapshot_xmin(s)::text as oldest,
+          c.xact::text, c.kind, c.subject as id
+        from pg_current_snapshot() s
+        left join changes c on c.xact >= ${since} and c.xact < pg_snapshot_xmax(s)
+        order by c.xact`,
+      )
+      .simple();
     try {
-      const results = await Promise.race([answer, silence]);
-      return pidOf(results);
+      return this.#took(rowsOf(await Promise.race([answer, silence])));
     } finally {
       cancel();
     }
+  }
+
+  #took(rows: readonly Row[]): Look {
+    const { backend, oldest } = must(rows[0], 'a row, with a change or without');
+    const known = this.#found;
+    this.#found = new Set();
+    const news: Change[] = [];
+    for (const { xact, kind, id } of rows) {
+      if (xact === null || id === null || kind === null || !isKind(kind)) continue;
+      const name = `${xact} ${kind} ${id}`;
+      this.#found.add(name);
+      if (!known.has(name)) news.push({ kind, id });
+    }
+    this.#since = oldest;
+    return { backend, news };
   }
 
   #distrust(cause: unknown): void {
@@ -179,9 +233,20 @@ class Listener implements OpenChanges {
   }
 
   #notified(channel: string, payload: string): void {
-    const [kind = '', id = ''] = payload.split(':');
-    if (channel !== CHANNEL || !isKind(kind)) return;
-    this.receive({ kind, id }).catch((error: unknown) =>
+    if (channel !== CHANNEL) return;
+    const [kind = '', id = '', how = ''] = payload.split(':');
+    if (how === STORED) this.#wake();
+    else if (isKind(kind)) this.#heard({ kind, id });
+  }
+
+  #wake(): void {
+    if (this.#isWoken || this.#closed) return;
+    this.#isWoken = true;
+    if (!this.#isBeating) this.#beatAfter(TOLD_MS);
+  }
+
+  #heard(change: Change): void {
+    this.receive(change).catch((error: unknown) =>
       this.#options.warn({ err: error }, 'a change elsewhere was not taken in'),
     );
   }
@@ -195,13 +260,19 @@ function isKind(kind: string): kind is ChangeKind {
   return (KINDS as readonly string[]).includes(kind);
 }
 
-/**
- * A message of two statements is answered with two lists of rows, which the driver's types do not
- * know.
- */
-function pidOf(results: readonly unknown[]): number {
-  const rows: unknown = results[1];
-  const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
-  if (typeof row === 'object' && row !== null && 'pid' in row) return Number(row.pid);
-  throw new Error('the database did not say which backend answers');
+/** Of a look: a change, or none. */
+type Row = {
+  readonly backend: number;
+  readonly oldest: string;
+  readonly xact: string | null;
+  readonly kind: string | null;
+  readonly id: string | null;
+};
+
+/** The backend that answered and listens, and what the look before has not found. */
+type Look = { readonly backend: number; readonly news: readonly Change[] };
+
+/** A message of two statements is answered with two lists of rows, which the driver's types do not know. */
+function rowsOf(results: readonly unknown[]): readonly Row[] {
+  return results[1] as readonly Row[];
 }

@@ -1,27 +1,28 @@
 // NOTIFY, outside of the transaction that it tells of.
 //
-// Who calls: whoever writes rows that another process waits for, and who looks for them each second
-// anyway.
+// Who calls: whoever writes rows that another process waits for and looks for anyway, each second or
+// four times a second (`changes.ts`).
 // Why: from a NOTIFY on PostgreSQL holds one lock for all databases of the server until the commit
 // has ended. With a synchronous standby that is a round trip, and all nodes together would commit
 // one such transaction after the other.
 // How: what a transaction tells is sent when it has committed. One statement is on its way at a
 // time, and one more takes what came meanwhile; the same thing is told once.
-// Does not: promise anything. What is told between a commit and a kill is lost. A change that must
-// be heard is notified in its transaction (`changes.ts`).
+// Does not: promise anything. What is told between a commit and a kill is lost, so whoever must hear
+// of it looks for its rows.
 import type { ISql, Sql as PoolOf, TransactionSql } from 'postgres';
 import { assert } from '../../../ledger/kernel/assert.ts';
 
 /**
  * `tollhouse_events`: events are queued. `tollhouse_deliveries`: an endpoint, its id, has something
  * due. `tollhouse_positions`: "organisation mode" whose events got positions, with commas between.
- * `tollhouse_mails`: mails are owed.
+ * `tollhouse_mails`: mails are owed. `tollhouse_changes`: what to forget (`changes.ts`).
  */
 export type Channel =
   | 'tollhouse_events'
   | 'tollhouse_deliveries'
   | 'tollhouse_positions'
-  | 'tollhouse_mails';
+  | 'tollhouse_mails'
+  | 'tollhouse_changes';
 
 type Bigints = { bigint: bigint };
 type Sql = PoolOf<Bigints>;

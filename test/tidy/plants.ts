@@ -178,7 +178,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
   'the top level is fixed': [
     { fault: 'a folder', files: file('lib/money.ts', '') },
     { fault: 'a file', files: file('index.ts', '') },
-    { fault: 'a document', files: file('docs/guide.md', '') },
+    { fault: 'a document', files: file('GUIDE.md', '') },
   ],
   'names say what is inside': [
     { fault: 'a folder', files: file('src/utils/date.ts', '') },

@@ -12,6 +12,7 @@ const TOP_LEVEL = new Set([
   'bun.lock',
   'README.md',
   'CHANGELOG.md',
+  'docs',
   'Dockerfile',
   'compose.yaml',
   'patches',

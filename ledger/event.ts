@@ -1,8 +1,8 @@
 import type { Tenant } from './kernel/tenant.ts';
 
 /**
- * An entry of the outbox: written by the flush that made it true, delivered afterwards (contract,
- * Events).
+ * An entry of the outbox: written by the flush that made it true, delivered afterwards
+ * (docs/spec/events.md#envelope).
  */
 export type LedgerEvent = {
   readonly id: string;
@@ -11,7 +11,7 @@ export type LedgerEvent = {
   readonly objectId: string;
   /** The customer; null where a payment has none. */
   readonly accountId: string | null;
-  /** Milliseconds, strictly increasing for each object (decisions 8). */
+  /** Milliseconds, strictly increasing for each object (docs/spec/events.md#envelope). */
   readonly timestamp: number;
   /** 1, 2, 3 … for each object, without a gap. */
   readonly sequence: bigint;

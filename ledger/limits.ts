@@ -14,7 +14,7 @@ export const SCALE_MAX = 9;
 
 /**
  * Scaled quantities stay below this, so that each leaves as at most 15 significant digits, exact in
- * a double (decisions 1).
+ * a double (docs/spec/conventions.md#values).
  */
 export const QUANTITY_BOUND = 10n ** 15n;
 
@@ -49,19 +49,19 @@ export const NO_EXPIRY = Date.UTC(9999, 11, 31);
 export const RESERVATION_LATE_MS_MAX = 30 * 86_400_000;
 
 /**
- * Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one
- * flush.
+ * Events in one ingest call (docs/spec/contract.md#limits-of-the-contract). They are one atomic
+ * unit and so must fit into one flush.
  */
 export const INGEST_EVENTS_MAX = 500;
 
 /**
  * Of one call of ingest or one batch of `/track` as it comes: twice the metadata that one may write
- * (`UNIT_BYTES_MAX`), for what is escaped. No other call is larger. To read it is one step, in which nobody else is
- * answered: 4 to 8 ms for each megabyte.
+ * (`UNIT_BYTES_MAX`), for what is escaped. No other call is larger. To read it is one step, in
+ * which nobody else is answered: 4 to 8 ms for each megabyte.
  */
 export const INGEST_BYTES_MAX = 2 << 20;
 
-/** Questions in one batch check (decisions 5), and usages in one batch of `/track`. */
+/** Questions in one batch check (docs/spec/usage.md#check), and usages in one batch of `/track`. */
 export const CHECK_BATCH_MAX = 500;
 export const TRACK_BATCH_MAX = 500;
 
@@ -81,21 +81,28 @@ export const ANNOTATIONS_PER_OBJECT_MAX = 50;
 export const CREDIT_COSTS_MAX = 50;
 
 /**
- * Members of all lists that a pool has had: a former one is one for whoever's period began with its list. The
- * decision that ends a period of the pool ends that of each.
+ * Members of all lists that a pool has had: a former one is one for whoever's period began with its
+ * list. The decision that ends a period of the pool ends that of each.
  */
 export const POOL_MEMBERS_MAX = 200;
 
-/** Alerts of one meter for every customer, and for one customer: a decision looks at all of them. */
+/**
+ * Alerts of one meter for every customer, and for one customer: a decision looks at all of them.
+ */
 export const ALERTS_PER_METER_MAX = 20;
 
-/** Alerts that a customer's meter remembers to have fired; beyond it, deleted ones are forgotten. */
+/**
+ * Alerts that a customer's meter remembers to have fired; beyond it, deleted ones are forgotten.
+ */
 export const ALERTS_FIRED_MAX = 2 * ALERTS_PER_METER_MAX;
 
 /** Alerts that one unit may fire: each is an event of some 600 bytes. */
 export const ALERT_EVENTS_PER_UNIT_MAX = 2000;
 
-/** Decisions on meters of one call at once: together they tell about as much as a unit may, in one flush. */
+/**
+ * Decisions on meters of one call at once: together they tell about as much as a unit may, in one
+ * flush.
+ */
 export const ALERT_DECISIONS_AT_ONCE = ALERT_EVENTS_PER_UNIT_MAX / ALERTS_FIRED_MAX;
 
 /** Retries of one debt, and the day of the last: dunning ends, and its alarms with it. */
@@ -126,17 +133,20 @@ export const USAGE_TIERS_IN_USE_MAX = 1000;
 export const RESETS_PER_RENEWAL_MAX = 1000;
 export const PRODUCT_RESETS_PER_RENEWAL_MAX = 5000;
 
-/** Events may be this late or this early (decisions 5), in milliseconds. */
+/** Events may be this late or this early (docs/spec/usage.md#ingest), in milliseconds. */
 export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;
 
 /**
- * Moments that the late changes of one unit are settled over: some 20 ms. What is beyond counts in its own
- * period alone.
+ * Moments that the late changes of one unit are settled over: some 20 ms. What is beyond counts in
+ * its own period alone.
  */
 export const LATE_WORK_MAX = 2000;
 
-/** Boundaries and ended grants of a meter that a late event is settled by: what is older is as it was. */
+/**
+ * Boundaries and ended grants of a meter that a late event is settled by: what is older is as it
+ * was.
+ */
 export const STRETCH_MARKS_MAX = 4000;
 export const ENDED_GRANTS_MAX = 1000;
 
@@ -165,9 +175,9 @@ export const TENANT_FLUSH_ROWS_MAX = 2048;
 export const TENANT_FLUSH_BYTES_MAX = 2 << 20;
 
 /**
- * A larger flush is built in one turn of the event loop and encoded in the next, both after the one in
- * which it was decided. Measured: 5000 transfers take 15 ms, 4 ms and 12 ms. So a whole share of an
- * organisation takes some 7 ms, and in turns of its own it waits for all that others do in them.
+ * A larger flush is built in one turn of the event loop and encoded in the next, both after the one
+ * in which it was decided. Measured: 5000 transfers take 15 ms, 4 ms and 12 ms. So a whole share of
+ * an organisation takes some 7 ms, and in turns of its own it waits for all that others do in them.
  */
 export const FLUSH_ROWS_A_TURN = 2048;
 export const FLUSH_BYTES_A_TURN = 512 << 10;
@@ -176,20 +186,23 @@ export const FLUSH_BYTES_A_TURN = 512 << 10;
 export const FLUSH_ROWS_BESIDE_OTHERS = 1000;
 export const FLUSH_BYTES_BESIDE_OTHERS = 256 << 10;
 
-/** What the client copies of a flush in the turn in which it was encoded: 2048 transfers are 450 KiB. */
+/**
+ * What the client copies of a flush in the turn in which it was encoded: 2048 transfers are 450
+ * KiB.
+ */
 export const FLUSH_BYTES_SENT_AT_ONCE = 1 << 20;
 
 /**
- * Milliseconds that the decisions of one turn of the event loop may take together: a whole share of an
- * organisation in a flush (2048 usages take some 7), or two changes of a subscription of a customer
- * with 100 features.
+ * Milliseconds that the decisions of one turn of the event loop may take together: a whole share of
+ * an organisation in a flush (2048 usages take some 7), or two changes of a subscription of a
+ * customer with 100 features.
  */
 export const DECIDING_MS_A_TURN = 10;
 
 /**
- * Rows of the decisions that are answered in one turn, each with 8 more for its answer: what callers do
- * with their answers is in that turn, too. 125 refused reservations, or four batches of 500, take
- * some 10 ms.
+ * Rows of the decisions that are answered in one turn, each with 8 more for its answer: what
+ * callers do with their answers is in that turn, too. 125 refused reservations, or four batches of
+ * 500, take some 10 ms.
  */
 export const ANSWERED_ROWS_A_TURN = 2000;
 
@@ -217,13 +230,18 @@ export const MAILBOX_MAX = 16_384;
 /** Previews of one organisation that may wait, the one under way too. */
 export const LONG_WORK_WAITING_MAX = 200;
 
-/** How long one may take with its waiting: well below what a server lets a caller wait in silence. */
+/**
+ * How long one may take with its waiting: well below what a server lets a caller wait in silence.
+ */
 export const LONG_WORK_MS_MAX = 15_000;
 
 /** One slice of it: what others wait for. */
 export const LONG_WORK_SLICE_MS = 3;
 
-/** Next invoices that a node remembers: some 2 KiB each, up to 200 with as many tiers as there may be. */
+/**
+ * Next invoices that a node remembers: some 2 KiB each, up to 200 with as many tiers as there may
+ * be.
+ */
 export const UPCOMING_KEPT_MAX = 256;
 
 /** Keys that one load query may ask for. */
@@ -239,15 +257,16 @@ export const LOADS_CONCURRENT_MAX = 4;
 export const ADVANCE_STEPS_MAX = 10_000;
 
 /**
- * Work on what is due of one meter in one decision, and of all meters in one turn of an answer: steps, each
- * of which looks at all grants. Some 3 ms: 125 steps of a meter with one grant. An event that feeds ten
- * meters does ten times as much. Where more is due it is done first, in as many decisions.
+ * Work on what is due of one meter in one decision, and of all meters in one turn of an answer:
+ * steps, each of which looks at all grants. Some 3 ms: 125 steps of a meter with one grant. An
+ * event that feeds ten meters does ten times as much. Where more is due it is done first, in as
+ * many decisions.
  */
 export const DUE_WORK_MAX = 250;
 
 /**
- * The same that an answer does in place, without writing it: whoever asks again does it again. Where more is due
- * it is done first, and once. Some 0.3 ms: 12 hours.
+ * The same that an answer does in place, without writing it: whoever asks again does it again.
+ * Where more is due it is done first, and once. Some 0.3 ms: 12 hours.
  */
 export const ASKED_WORK_MAX = 25;
 

@@ -1,4 +1,4 @@
-// What follows from an attempt at a delivery (contract, Retries; decisions 8). Pure.
+// What follows from an attempt at a delivery (docs/spec/events.md#deliveries). Pure.
 //
 // Retry n waits min(5 s x 2^(n-1), 3 h). Jitter only shortens a wait. A receiver's Retry-After only
 // lengthens it, up to 3 h. Nothing is sent later than 24 hours after the first attempt. Without

@@ -1,4 +1,4 @@
-// The signature of a delivery (contract, Events; decisions 8). Pure.
+// The signature of a delivery (docs/spec/events.md#signature). Pure.
 //
 // The contract keys the HMAC with the text after `whsec_`; every Standard Webhooks library decodes
 // that text first. So each secret signs twice, decoded first. A receiver accepts when any entry
@@ -7,7 +7,7 @@ import { SECRET_PREFIX } from '../src/platform/crypto/signing-secret.ts';
 
 /**
  * Whether to send the headers from before Standard Webhooks, too. Release 0.2 removes them
- * (contract, Versioning 1).
+ * (docs/spec/contract.md#events-of-the-contract).
  */
 export const LEGACY_HEADERS: boolean = true;
 

@@ -5,9 +5,9 @@ import { assert } from './assert.ts';
  * such time.
  *
  * What holds: a day that a month does not have becomes its last day (31 Jan, 28 Feb, 31 Mar). Each
- * boundary is computed from the anchor, not from the last one, so nothing drifts (decisions 7). In
- * a time zone, days and longer units keep the wall clock of the anchor; an hour is always an hour.
- * Times are milliseconds since the epoch.
+ * boundary is computed from the anchor, not from the last one, so nothing drifts
+ * (docs/spec/subscriptions.md#subscriptions). In a time zone, days and longer units keep the wall
+ * clock of the anchor; an hour is always an hour. Times are milliseconds since the epoch.
  */
 export const INTERVALS = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Interval = (typeof INTERVALS)[number];

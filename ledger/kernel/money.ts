@@ -3,7 +3,7 @@ import { assert, must } from './assert.ts';
 import { EXPONENTS } from './currencies.ts';
 
 /**
- * Amounts of money (decisions 1).
+ * Amounts of money (docs/spec/conventions.md#values).
  *
  * Inside, an amount is a bigint in the smallest coin of its currency: 12.50 USD is 1250n, 12.500
  * KWD is 12500n. Outside, it is a decimal string with exactly the decimals of the currency. Only

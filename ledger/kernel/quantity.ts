@@ -3,7 +3,7 @@ import { assert } from './assert.ts';
 import { QUANTITY_BOUND, SCALE_MAX } from '../limits.ts';
 
 /**
- * Quantities of a meter (decisions 1).
+ * Quantities of a meter (docs/spec/conventions.md#values).
  *
  * Inside, a quantity is a bigint, scaled by the `scale` of the meter: 12.5 at scale 6 is 12500000n.
  * Outside, it is a JSON number or a decimal string. Only this module converts.

@@ -110,7 +110,7 @@ export type AnswerRest = {
   };
 };
 
-/** Why a check allows or denies (decisions 5). */
+/** Why a check allows or denies (docs/spec/usage.md#check). */
 export type Reason =
   | 'ok'
   | 'unlimited'

@@ -125,7 +125,9 @@ export class PaymentDraft {
     this.change({ sequence, eventAt: timestamp });
   }
 
-  /** The subscription hears of what went back, or may, of its invoice: also before that is decided. */
+  /**
+   * The subscription hears of what went back, or may, of its invoice: also before that is decided.
+   */
   #followReturns(): void {
     const [first] = this.#transfers;
     if (first === undefined || !isBilled(this.state)) return;
@@ -156,8 +158,9 @@ const AWAY_ASKS = 16;
 
 /**
  * The delay doubles from half a second to eight, and after two minutes of silence to a minute. No
- * answer is never taken for a no: the processor is asked until it answers. Before that it is at most
- * eight seconds, so that ten seconds after a restart a payment is decided (decisions 6).
+ * answer is never taken for a no: the processor is asked until it answers. Before that it is at
+ * most eight seconds, so that ten seconds after a restart a payment is decided
+ * (docs/spec/payments.md#payments).
  */
 export function backoff(asks: number): number {
   const away = Math.min(Math.max(asks - AWAY_ASKS, 0), 3);

@@ -59,8 +59,8 @@ export type Payment = {
   readonly processor: string;
   readonly createdAt: number;
   /**
-   * What the merchant sent with the checkout, and gets back on every event (contract, Payment event
-   * data).
+   * What the merchant sent with the checkout, and gets back on every event
+   * (docs/spec/events.md#envelope).
    */
   readonly roundTrip: RoundTrip;
 };
@@ -148,7 +148,9 @@ export type Refund = {
 /** What of a refund changes, at one time. */
 export type RefundAnswer = Pick<Refund, 'status' | 'failureReason' | 'settledAt'>;
 
-/** Why a refund is refused before anything is reserved. `disputed`: it is left, but held or lost. */
+/**
+ * Why a refund is refused before anything is reserved. `disputed`: it is left, but held or lost.
+ */
 export type RefundRefusal = 'no_charge' | 'nothing_left' | 'exceeds_refundable' | 'disputed';
 
 export const DISPUTE_STATUSES = ['opened', 'won', 'lost'] as const;
@@ -230,8 +232,8 @@ export type PaymentEffects = {
 };
 
 /**
- * What can still be refunded: pending refunds count as refunded (contract, refund ceiling), and so
- * does what is disputed or lost.
+ * What can still be refunded: pending refunds count as refunded (docs/spec/contract.md#refunds),
+ * and so does what is disputed or lost.
  */
 export function refundable({
   captured,

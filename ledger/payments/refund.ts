@@ -40,7 +40,7 @@ export type RefundOutcome =
 /**
  * Reserves a refund: a pending debit that is durable before the processor is asked. A refusal of a
  * request with a key is stored as a transfer that moves nothing, so a retry is refused too
- * (decisions 4).
+ * (docs/spec/conventions.md#idempotency-key).
  */
 export function decideRefund(
   context: PaymentContext,

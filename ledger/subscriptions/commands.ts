@@ -75,8 +75,8 @@ export type Command =
   /** The charge of a change has no answer yet. */
   | { readonly kind: 'pending'; readonly invoiceId: string }
   /**
-   * The payment method has changed: unpaid invoices are retried at once. `attempts`: the last try of
-   * each when it was first told of, so that to tell it again retries none twice.
+   * The payment method has changed: unpaid invoices are retried at once. `attempts`: the last try
+   * of each when it was first told of, so that to tell it again retries none twice.
    */
   | { readonly kind: 'method_changed'; readonly attempts?: Readonly<Record<string, number>> };
 
@@ -224,7 +224,8 @@ function isOfBefore(
 }
 
 /**
- * Cancels at the end of the period, or at once; then it ends in the same decision (decisions 7).
+ * Cancels at the end of the period, or at once; then it ends in the same decision
+ * (docs/spec/subscriptions.md#cancel).
  */
 function cancel(draft: SubscriptionDraft, mode: 'at_period_end' | 'immediate'): void {
   const { now } = draft.context;

@@ -1,5 +1,5 @@
 /**
- * Dunning: what follows while an invoice stays unpaid (decisions 7, Dunning).
+ * Dunning: what follows while an invoice stays unpaid (docs/spec/subscriptions.md#dunning).
  *
  *     charge fails ──▶ warning: retried 1, 3, 7 … days later ──▶ blocked at 14 ──▶ canceled at 21
  *                         └──────────────── paid or void ────────────┴──▶ clear
@@ -142,7 +142,7 @@ export function suspensionOf({
   return status === 'paused' ? 'paused' : null;
 }
 
-/** Without a mandate nothing more can be collected (contract, States and transitions). */
+/** Without a mandate nothing more can be collected (docs/spec/contract.md#subscription-states). */
 export function isMandateLost(settlement: {
   readonly kind: string;
   readonly code?: string;

@@ -8,7 +8,7 @@ import { unbill } from './usage-billing.ts';
 
 /**
  * Ends a subscription: open invoices become void, its allowances end, and what was used is billed
- * once more (beyond.md 2, Billing).
+ * once more (docs/spec/usage-prices.md#billing).
  */
 export function end(draft: SubscriptionDraft, at: number, reason: ExpiryReason): void {
   const { state } = draft;

@@ -3,17 +3,17 @@ import type { Pause, Subscription } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * In which time a subscription was paused. That time has no share of a minimum, nor of the price of a
- * level (decisions 7: paused, nothing is charged). What is used in it is billed as ever.
+ * In which time a subscription was paused. That time has no share of a minimum, nor of the price of
+ * a level (docs/spec/subscriptions.md#pause). What is used in it is billed as ever.
  *
- * How it works: a pause that is over is kept with its subscription, and the one that goes on is told
- * by its status. Spans do not end with a pause: a cut would make what was used before it final, and a
- * grant that comes later would not cover it.
- * What holds: it follows from when the pauses began and ended, so neither when that was decided nor
- * the order of events counts. Blocked for dunning is no pause.
+ * How it works: a pause that is over is kept with its subscription, and the one that goes on is
+ * told by its status. Spans do not end with a pause: a cut would make what was used before it
+ * final, and a grant that comes later would not cover it. What holds: it follows from when the
+ * pauses began and ended, so neither when that was decided nor the order of events counts. Blocked
+ * for dunning is no pause.
  *
- * Limits: they are kept for as long as the subscription is, as the audit reckons old lines again. Of
- * more than `APART_MAX` those within the same spans become one, as long as both.
+ * Limits: they are kept for as long as the subscription is, as the audit reckons old lines again.
+ * Of more than `APART_MAX` those within the same spans become one, as long as both.
  */
 const APART_MAX = 200;
 

@@ -23,15 +23,13 @@ import { causeOfRequest } from './invoice-ids.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * Changes that take effect only when they are paid: a resume after the paid period, if somebody asks
- * for it, a more expensive plan.
+ * Changes that take effect only when they are paid: a resume after the paid period, if somebody
+ * asks for it, a more expensive plan.
  *
  * How it works: the change is billed and kept in `waiting`; the answer to the charge applies it or
- * drops it.
- * What holds: until the answer the subscription stays as it is, and time stands still for it
- * (`subscriptionDue`).
- * What it does not do: retry. A refused charge drops the change. A change may be taken back before the
- * answer: what is captured all the same is refunded.
+ * drops it. What holds: until the answer the subscription stays as it is, and time stands still for
+ * it (`subscriptionDue`). What it does not do: retry. A refused charge drops the change. A change
+ * may be taken back before the answer: what is captured all the same is refunded.
  */
 export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone: string): Cycle {
   return { anchor, interval, count: intervalCount, zone };
@@ -42,7 +40,7 @@ const RESUMED = { status: 'active', pausedAt: null, keepInvoices: false } as con
 
 /**
  * Within the paid period it simply goes on. After it, or if that was never paid, a new period
- * begins with its payment (decisions 7, Pause).
+ * begins with its payment (docs/spec/subscriptions.md#pause).
  */
 export function resume(
   draft: SubscriptionDraft,
@@ -78,8 +76,8 @@ function goOn(draft: SubscriptionDraft, at: number): void {
 }
 
 /**
- * At the time that it was paused until. Nobody waits for the answer, so a new period begins as with a
- * renewal, paid or not: what is not paid of it is in dunning, and everybody hears of it.
+ * At the time that it was paused until. Nobody waits for the answer, so a new period begins as with
+ * a renewal, paid or not: what is not paid of it is in dunning, and everybody hears of it.
  */
 export function resumeInTime(draft: SubscriptionDraft, at: number): void {
   const { state: before } = draft;
@@ -113,7 +111,8 @@ type Wanted = {
 
 /**
  * Changes the plan. The rest of the old plan is credited, the new plan is charged: a positive
- * difference is due now, a negative one becomes credit. Either is an invoice, with the usage so far.
+ * difference is due now, a negative one becomes credit. Either is an invoice, with the usage so
+ * far.
  */
 export function changePlan(
   draft: SubscriptionDraft,
@@ -153,8 +152,8 @@ export function changePlan(
 }
 
 /**
- * Names a try: each has an invoice of its own. The time alone does not, as it stands still where the
- * clock of this node is behind; what became of an earlier try is an event.
+ * Names a try: each has an invoice of its own. The time alone does not, as it stands still where
+ * the clock of this node is behind; what became of an earlier try is an event.
  */
 function tryOf({ state: { sequence } }: SubscriptionDraft, at: number): string {
   return `${at} ${sequence}`;

@@ -10,12 +10,12 @@ import {
 } from '../metering/usage-price.ts';
 
 /**
- * What a quantity costs, exactly: the one place that reckons it (beyond.md 2, Rating).
+ * What a quantity costs, exactly: the one place that reckons it (docs/spec/usage-prices.md#rating).
  *
  * How it works: every amount has `EXACT_DECIMALS` decimals of the major unit. That is enough for an
  * amount for one unit times a quantity of any meter, so sums and products of bigints are exact.
- * What holds: nothing is rounded but by `rounded`, once for a whole line, and the share of a level at
- * the last exact decimal. What is rated depends on quantities only, not on how they came about.
+ * What holds: nothing is rounded but by `rounded`, once for a whole line, and the share of a level
+ * at the last exact decimal. What is rated depends on quantities only, not on how they came about.
  * What it does not do: subtract what is included. A quantity is what is past the allowance.
  */
 
@@ -68,8 +68,8 @@ export function rate(price: UsagePrice, quantity: bigint, scale: number): Rated 
 }
 
 /**
- * The sum of what each costs by itself: of several periods on one line. The maximum is that of each.
- * Units of one tier of the price are together.
+ * The sum of what each costs by itself: of several periods on one line. The maximum is that of
+ * each. Units of one tier of the price are together.
  */
 export function rateAll(price: UsagePrice, all: readonly Sold[], scale: number): Rated {
   const measure = measureOf(price, scale);

@@ -53,7 +53,7 @@ function lapse(draft: SubscriptionDraft, at: number): void {
 
 /**
  * Begins the next period, paid or not. It is computed from the anchor, never from the last period,
- * so nothing drifts (decisions 7).
+ * so nothing drifts (docs/spec/subscriptions.md#subscriptions).
  */
 export function renew(
   draft: SubscriptionDraft,

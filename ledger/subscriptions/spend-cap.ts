@@ -14,17 +14,16 @@ import {
 } from './subscription.ts';
 
 /**
- * What a customer's usage has come to under its spend cap (beyond.md 2, Spend cap).
+ * What a customer's usage has come to under its spend cap (docs/spec/usage-prices.md#spend-cap).
  *
  * How it works: every unbilled span of a subscription in the currency of the cap counts, from the
- * start of the subscription's current period on. It counts with what it costs exactly, beyond what was
- * billed of its period: its maximum holds, its minimum does not, and nothing is rounded. A level counts
- * as what it costs for a whole period. More usage is refused where it costs
- * something, and more than is left.
- * What holds: it is a function of the states that it is given. What it remembers is of immutable
- * values, so a decision costs the meter that it is about, and for the others one addition each.
- * What it does not do: bill. Late usage of a billed span, and of an earlier period, is not under
- * the cap.
+ * start of the subscription's current period on. It counts with what it costs exactly, beyond what
+ * was billed of its period: its maximum holds, its minimum does not, and nothing is rounded. A
+ * level counts as what it costs for a whole period. More usage is refused where it costs something,
+ * and more than is left. What holds: it is a function of the states that it is given. What it
+ * remembers is of immutable values, so a decision costs the meter that it is about, and for the
+ * others one addition each. What it does not do: bill. Late usage of a billed span, and of an
+ * earlier period, is not under the cap.
  */
 export class Spending {
   readonly cap: SpendCap;
@@ -116,7 +115,9 @@ export class Spending {
     return billedAs === null && period !== undefined && (end === null || end > period.start);
   }
 
-  /** Of the spans of one period of the meter: a price is rated as one, less what was billed of it. */
+  /**
+   * Of the spans of one period of the meter: a price is rated as one, less what was billed of it.
+   */
   #costOfPeriod(state: MeterState, spans: readonly Span[], scale: number): Exact {
     let cost = 0n;
     for (const its of Map.groupBy(spans, soldBy).values()) {
@@ -155,8 +156,8 @@ function soldBy({ subscriptionId, price }: Span): string {
 }
 
 /**
- * What spans cost that are alone in their period, by what was last in them; what a closed one has stays.
- * Kept longer than a cap, and than what is billed stays the same.
+ * What spans cost that are alone in their period, by what was last in them; what a closed one has
+ * stays. Kept longer than a cap, and than what is billed stays the same.
  */
 export type SpanCosts = WeakMap<Span, { readonly quantity: bigint; readonly cost: Exact }>;
 

@@ -29,7 +29,7 @@ import {
  * the charge comes back as an answer (`invoicing.ts`). Unpaid invoices are in dunning
  * (`dunning.ts`).
  * What holds: a scheduled cancellation is a time, not a state. A trial is a period before the
- * first. Overdue follows from the open invoices (decisions 7). A new signup is a new subscription.
+ * first. Overdue follows from the open invoices. A new signup is a new subscription.
  * What it does not do: decide. `start.ts`, `commands.ts`, `renewal.ts` and `invoicing.ts` do. Times
  * are milliseconds, amounts bigints in the smallest coin.
  */
@@ -98,15 +98,15 @@ export type Pause = {
   /** When it was no longer paused. */
   readonly end: number;
   /**
-   * When the period began with which it resumed; absent where the period went on. A resume may be paid
-   * later than it begins: its own period is not paused, and the one before it is until then.
+   * When the period began with which it resumed; absent where the period went on. A resume may be
+   * paid later than it begins: its own period is not paused, and the one before it is until then.
    */
   readonly begins?: number;
 };
 
 /**
- * What was given back of the time that an invoice is for, or may still be: refunded, being refunded,
- * disputed, charged back.
+ * What was given back of the time that an invoice is for, or may still be: refunded, being
+ * refunded, disputed, charged back.
  */
 export type GivenBack = {
   readonly invoiceId: string;
@@ -132,13 +132,13 @@ export type OpenInvoice = {
   /** null until its first failure. */
   readonly dunning: Dunning | null;
   /**
-   * What was left at the end: charged once for each time that it is asked for, then left open. It is
-   * known on while it has used credit, which returns where the merchant makes it void.
+   * What was left at the end: charged once for each time that it is asked for, then left open. It
+   * is known on while it has used credit, which returns where the merchant makes it void.
    */
   readonly isFinal?: boolean;
   /** Made void after its charge was refused, and before that was heard of. */
   readonly isVoid?: true;
-  /** Of a change that was taken back while its charge was under way: what that takes is given back. */
+  /** Of a change that was taken back while its charge was under way: what it takes goes back. */
   readonly isForgone?: true;
 };
 
@@ -151,7 +151,10 @@ export type Chargeable = {
   readonly subscription: Subscription;
 };
 
-/** What was billed for spans of one usage price together, rounded once (beyond.md 2). */
+/**
+ * What was billed for spans of one usage price together, rounded once
+ * (docs/spec/usage-prices.md#billing).
+ */
 export type BilledUsage = {
   /** What its spans are `billedAs`. Derived from the price and its first invoice. */
   readonly id: string;
@@ -219,7 +222,7 @@ export type BillingAccount = {
   readonly spendCap: SpendCap | null;
 };
 
-/** The most that unbilled usage may come to (beyond.md 2, Spend cap). */
+/** The most that unbilled usage may come to (docs/spec/usage-prices.md#spend-cap). */
 export type SpendCap = {
   /** In the smallest coin. */
   readonly amount: bigint;
@@ -271,7 +274,7 @@ export type MeterOrder =
   | { readonly kind: 'cut'; readonly at: number }
   /** No event of them can come any more. */
   | { readonly kind: 'settle'; readonly billedAs: readonly string[] }
-  /** What one line bills: an order of its own meter alone, as an invoice may have hundreds of lines. */
+  /** What one line bills. An order of one meter, as an invoice may have hundreds of lines. */
   | { readonly kind: 'bill'; readonly meterId: string; readonly line: BilledSpans }
   /** Its closed spans that were not billed come to nothing. */
   | { readonly kind: 'forget' }
@@ -445,8 +448,9 @@ export function isTrial({ periodIndex }: Subscription): boolean {
 
 /**
  * Whether a resume begins a new period: after the paid period, or if a period began during the
- * pause and was never paid: it has a draft, or an invoice that was charged in vain. To resume in that
- * one would be free. If it is blocked past its end, the new period begins when the debt is paid.
+ * pause and was never paid: it has a draft, or an invoice that was charged in vain. To resume in
+ * that one would be free. If it is blocked past its end, the new period begins when the debt is
+ * paid.
  */
 export function resumeRestarts(subscription: Subscription, at: number): boolean {
   const { periodEnd, periodPrice, plan, overdue } = subscription;

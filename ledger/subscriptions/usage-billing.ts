@@ -11,21 +11,21 @@ import type { BilledUsage, Pause, UsageLineDraft } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * Lines of usage on the invoices of a subscription (beyond.md 2, Billing; balance.md 4).
+ * Lines of usage on the invoices of a subscription (docs/spec/usage-prices.md#billing).
  *
- * How it works: what a price sells in one period of its meter is rated as one, in however many spans:
- * an invoice bills what that comes to so far, less what was billed of it. An invoice has one line for
- * what is new of a price, and one for each line of before of which something has changed: more was
- * used in a period that it had billed a part of, or an event came late. What was billed is kept with the
- * subscription (`Subscription.usage`). The first invoice after the last event that may come lets go of
- * it.
+ * How it works: what a price sells in one period of its meter is rated as one, in however many
+ * spans: an invoice bills what that comes to so far, less what was billed of it. An invoice has one
+ * line for what is new of a price, and one for each line of before of which something has changed:
+ * more was used in a period that it had billed a part of, or an event came late. What was billed is
+ * kept with the subscription (`Subscription.usage`). The first invoice after the last event that
+ * may come lets go of it.
  *
  * What holds: the amounts of a line on all invoices add up to what its spans cost, rounded once. So
- * neither the order and the lateness of events nor the number of invoices changes the sum. A minimum is
- * billed when its price is no longer in force, for its share of the period. A level costs the share of
- * the period for which it was sold, so far. Paused time has no share (`pauses.ts`). The spans learn what they are billed as by an order of the
- * same unit.
- * What it does not do: know allowances (`metering/span.ts`), or what a quantity costs (`rating.ts`).
+ * neither the order and the lateness of events nor the number of invoices changes the sum. A
+ * minimum is billed when its price is no longer in force, for its share of the period. A level
+ * costs the share of the period for which it was sold, so far. Paused time has no share
+ * (`pauses.ts`). The spans learn what they are billed as by an order of the same unit. What it does
+ * not do: know allowances (`metering/span.ts`), or what a quantity costs (`rating.ts`).
  */
 export function usageLines(
   draft: SubscriptionDraft,
@@ -58,8 +58,8 @@ type DueLine = {
 };
 
 /**
- * What was billed before, with what has closed since in the same periods; and what else has closed, a
- * line for each price.
+ * What was billed before, with what has closed since in the same periods; and what else has closed,
+ * a line for each price.
  */
 function dueLines(
   { state, spans: now }: SubscriptionDraft,
@@ -96,8 +96,8 @@ function soldIn({ accountId, price }: BillableSpan): string {
 }
 
 /**
- * What is held at an end may be committed after it: what sold it is known on, where nothing is billed of it
- * yet.
+ * What is held at an end may be committed after it: what sold it is known on, where nothing is
+ * billed of it yet.
  */
 export function keepHeld(draft: SubscriptionDraft, until: number): void {
   for (const { known, spans, fresh } of dueLines(draft, until)) {
@@ -120,8 +120,9 @@ export function keepHeld(draft: SubscriptionDraft, until: number): void {
 }
 
 /**
- * What was held before the end and is committed after it: what all costs now, less what it cost `before`.
- * So what else was recorded after the last invoice is not billed. None where it costs nothing.
+ * What was held before the end and is committed after it: what all costs now, less what it cost
+ * `before`. So what else was recorded after the last invoice is not billed. None where it costs
+ * nothing.
  */
 export function committedLines(
   draft: SubscriptionDraft,
@@ -213,8 +214,8 @@ export function owesUsage(draft: SubscriptionDraft, until: number): boolean {
 }
 
 /**
- * What is still to be billed of what they cost now. What the merchant has waived is neither asked for
- * again nor given back, and so is what went back already.
+ * What is still to be billed of what they cost now. What the merchant has waived is neither asked
+ * for again nor given back, and so is what went back already.
  */
 function owedOf(
   line: Pick<BilledUsage, 'parts' | 'forgiven'>,
@@ -312,15 +313,18 @@ function costOf(spans: readonly BillableSpan[], { inForce, pauses }: Terms): Cos
   };
 }
 
-/** What was used is used up: the spans of a period add up. `pauses`: null while the price is in force. */
+/**
+ * What was used is used up: the spans of a period add up. `pauses`: null while the price is in
+ * force.
+ */
 function flowOf(spans: readonly BillableSpan[], pauses: readonly Pause[] | null): Sold {
   const quantity = spans.reduce((sum, span) => sum + span.quantity, 0n);
   return { quantity, minimum: minimumOf(spans, pauses) };
 }
 
 /**
- * A level is that of the last one, for the time of all (balance.md 5). Spans of which none knows its
- * period are of before: they were sold whole.
+ * A level is that of the last one, for the time of all (docs/spec/balance.md#levels). Spans of
+ * which none knows its period are of before: they were sold whole.
  */
 function levelOf(run: readonly BillableSpan[], pauses: readonly Pause[]): Sold {
   const { price, quantity } = must(run.at(-1), 'a run has a span');
@@ -350,7 +354,9 @@ function lengthOf(spans: readonly BillableSpan[], pauses: readonly Pause[]): num
   return spans.reduce((sum, span) => sum + soldTimeOf(span, pauses), 0);
 }
 
-/** What a price asks at least for one period, in the smallest coin: nothing while it is in force. */
+/**
+ * What a price asks at least for one period, in the smallest coin: nothing while it is in force.
+ */
 function minimumOf(spans: readonly BillableSpan[], pauses: readonly Pause[] | null): bigint {
   const { price, period } = must(spans[0], 'a period of a price has a span');
   if (price.minimum === null) return 0n;
@@ -406,7 +412,9 @@ function settle(draft: SubscriptionDraft, making: string): void {
   draft.settleSpans([...settled]);
 }
 
-/** What one span has sold counts in the others of its period: their lines are let go of together. */
+/**
+ * What one span has sold counts in the others of its period: their lines are let go of together.
+ */
 function ofWholePeriods(
   spans: readonly BillableSpan[],
   lines: ReadonlySet<string>,

@@ -3,8 +3,8 @@
 //
 // Holds: no page costs more than the first. `after` continues from a row; an offset, whose rows the
 // database has to count, is bounded. The row of another tenant is unknown, like one that does not
-// exist. A page ends before `limit` rows where the next one would take the answer past its bytes; rows
-// are read in portions, so that hardly more is read than is answered.
+// exist. A page ends before `limit` rows where the next one would take the answer past its bytes;
+// rows are read in portions, so that hardly more is read than is answered.
 import { Type } from '@sinclair/typebox';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { findCustomerByExternalId } from '../records/customers.ts';
@@ -25,7 +25,7 @@ import { Uuid } from './wire/values.ts';
 
 const OFFSET_MAX = 10_000;
 
-/** The parameters of a list (decisions 1). */
+/** The parameters of a list (docs/spec/conventions.md#lists). */
 export const PAGE = {
   limit: Type.Optional(
     Type.Integer({
@@ -59,7 +59,9 @@ type PageQuery = {
 };
 
 type Listed<T> = {
-  /** Rows that are read first: they say how many more are read at once. Few where one may be large. */
+  /**
+   * Rows that are read first: they say how many more are read at once. Few where one may be large.
+   */
   readonly portion?: number;
   readonly name: ListName;
   readonly whose: Whose;

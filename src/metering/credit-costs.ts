@@ -1,4 +1,4 @@
-// A list of a pool's costs, judged before anything is written (beyond.md 4).
+// A list of a pool's costs, judged before anything is written (docs/spec/usage.md#credits).
 //
 // Holds: a meter is in one pool at most, ever, and no pool is a member. A cost is a whole number of
 // the pool's smallest unit for one of the member's (`rate`), so nothing is ever rounded. The caller

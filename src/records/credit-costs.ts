@@ -1,10 +1,10 @@
-// Pools of credits: the lists of costs that a meter has had (beyond.md 4).
+// Pools of credits: the lists of costs that a meter has had (docs/spec/usage.md#credits).
 //
-// Holds: a list never changes, the last is in force. Whoever adds one, or asks whether a meter is in
-// one for what it writes, has the lock (`lockCreditCosts`), so that of two at once the second sees
-// the first. A member of any list counts as one, for customers whose period began with that list.
-// Does not: judge (`src/metering/credit-costs.ts`). The lists of a deleted pool stay as they were
-// and count no more.
+// Holds: a list never changes, the last is in force. Whoever adds one, or asks whether a meter is
+// in one for what it writes, has the lock (`lockCreditCosts`), so that of two at once the second
+// sees the first. A member of any list counts as one, for customers whose period began with that
+// list. Does not: judge (`src/metering/credit-costs.ts`). The lists of a deleted pool stay as they
+// were and count no more.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
@@ -30,8 +30,8 @@ export type Candidate = Pick<Meter, 'id' | 'slug' | 'aggregation' | 'scale'> & {
 };
 
 /**
- * Until the transaction ends nobody else of this scope changes a list, or what has to agree with the
- * lists. Taken before every other lock but that of an Idempotency-Key.
+ * Until the transaction ends nobody else of this scope changes a list, or what has to agree with
+ * the lists. Taken before every other lock but that of an Idempotency-Key.
  */
 export async function lockCreditCosts(sql: Transaction, scope: Tenant): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`credit costs ${ownerOfScope(scope)}`}, 4))`;
@@ -112,8 +112,8 @@ export async function findRoomForList(
 }
 
 /**
- * null where the pool may have these beside the members of its former lists. Who has more already may go on
- * without another one. The caller has the lock.
+ * null where the pool may have these beside the members of its former lists. Who has more already
+ * may go on without another one. The caller has the lock.
  */
 export async function findRoomForMembers(
   sql: Transaction,

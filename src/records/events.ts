@@ -4,7 +4,7 @@ import { type Page, pageOf } from './page.ts';
 import { tell } from '../platform/postgres/tell.ts';
 import { isUuid } from './uuid.ts';
 
-/** The catalog: the contract's (Events), and then those that are ours. */
+/** The catalog: the contract's (docs/spec/contract.md), and then those that are ours. */
 export const EVENT_TYPES = [
   'payment.succeeded',
   'payment.failed',
@@ -52,7 +52,10 @@ export const OBJECT_TYPES = [
 ] as const;
 export type ObjectType = (typeof OBJECT_TYPES)[number];
 
-/** An entry of the outbox, written in the transaction that made it true (contract, Events). */
+/**
+ * An entry of the outbox, written in the transaction that made it true
+ * (docs/spec/events.md#envelope).
+ */
 export type NewEvent = {
   readonly id: string;
   readonly type: EventType;

@@ -62,7 +62,7 @@ export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => !NAMED.i
 /** What a group's endpoint hears by default: the refund lifecycle (contract). */
 export const PARTNER_DEFAULT_TYPES: Subscription = ['payment.refunded', 'payment.refund_failed'];
 
-/** How long a replaced secret still signs, too (decisions 8). */
+/** How long a replaced secret still signs, too (docs/spec/events.md#signature). */
 const OVERLAP_MS = 24 * 3_600_000;
 
 const columns = (sql: Executor) => sql`

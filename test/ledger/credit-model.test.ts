@@ -1,5 +1,5 @@
-// Random histories of two pools and what they pay for: after each step the ledger says what the sums
-// of beyond.md 4 say, whether its alarms come or not.
+// Random histories of two pools and what they pay for: after each step the ledger says what the
+// sums of docs/spec/usage.md#credits say, whether its alarms come or not.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { one } from '../../ledger/kernel/quantity.ts';
@@ -452,7 +452,10 @@ class Pair {
     return world.number(slug, isPaid && rest < 0n ? 0n : rest);
   }
 
-  /** Each hold is resolved once, and by what became of it; the accounts are the fold of the transfers. */
+  /**
+   * Each hold is resolved once, and by what became of it; the accounts are the fold of the
+   * transfers.
+   */
   close(): void {
     const { world, model } = this;
     this.#wait(5 * DAY);

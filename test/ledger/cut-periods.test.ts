@@ -1,5 +1,5 @@
-// A change of plan to another interval: what was used in the old period counts against the new allowance
-// until the old period would have ended (balance.md 2).
+// A change of plan to another interval: what was used in the old period counts against the new
+// allowance until the old period would have ended (docs/spec/balance.md#plans).
 import { expect, test } from 'bun:test';
 import { DAY, HOUR, reserved, subscribed, T0, type World } from './world.ts';
 

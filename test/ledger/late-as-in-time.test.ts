@@ -1,4 +1,5 @@
-// The first sentence of balance.md on the ledger itself: usage that comes late leaves what it would have left in time.
+// The first sentence of docs/spec/balance.md on the ledger itself: usage that comes late leaves
+// what it would have left in time.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { breakdown, snapshotOf } from '../../ledger/metering/meter.ts';

@@ -39,7 +39,8 @@ function expectSound(world: LateWorld): void {
   if (rest === null) expect(parts).toContain(null);
   else {
     const sum = parts.reduce((all: bigint, part) => all + (part ?? 0n), 0n);
-    // While the aggregate is below 0 the parts may show more (balance.md 8).
+    // While the aggregate is below 0 the parts may show more
+    // (docs/spec/balance.md#settled-in-the-small).
     if (seen.current.aggregate >= 0n) expect(sum).toBe(rest > 0n ? rest : 0n);
   }
 }

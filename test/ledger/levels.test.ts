@@ -1,5 +1,5 @@
-// A meter of levels: nothing of a grant is used up (balance.md 5). Its limit is the sum of the grants
-// that are in force, and a grant that ends leaves with its whole amount.
+// A meter of levels: nothing of a grant is used up (docs/spec/balance.md#levels). Its limit is the
+// sum of the grants that are in force, and a grant that ends leaves with its whole amount.
 import { expect, test } from 'bun:test';
 import { DAY, granted, T0, World } from './world.ts';
 

@@ -1,5 +1,5 @@
-// What was held before a subscription ended and is committed after it goes on one more final invoice
-// (balance.md, Settled in the small).
+// What was held before a subscription ended and is committed after it goes on one more final
+// invoice (docs/spec/balance.md#settled-in-the-small).
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
@@ -200,7 +200,10 @@ test.each<[string, (world: SoldWorld) => Promise<unknown>]>([
 
 type Held = { readonly day: number; readonly amount: bigint; readonly used: bigint };
 
-/** What all invoices for usage come to: of holds that are committed after the end, or of as much use in time. */
+/**
+ * What all invoices for usage come to: of holds that are committed after the end, or of as much use
+ * in time.
+ */
 async function billedFor(offer: Offer, held: readonly Held[], isHeld: boolean): Promise<bigint> {
   const world = await sold(offer);
   const holds: { readonly id: string; readonly used: bigint }[] = [];

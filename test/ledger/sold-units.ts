@@ -1,4 +1,5 @@
-// What each of the stretches of one period sold, unit by unit (balance.md 1). Shares no code with the ledger.
+// What each of the stretches of one period sold, unit by unit (docs/spec/balance.md#stretches).
+// Shares no code with the ledger.
 
 export type UsedStretch = {
   /** What the period had used at its start and at its end; never below 0. */

@@ -1,5 +1,4 @@
-// The outbox events on each path of a payment, field by field (contract, Payment event data;
-// research 4.4).
+// The outbox events on each path of a payment, field by field (docs/spec/events.md#payloads).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Session } from '../support/shop.ts';
 import { type Envelope, type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';

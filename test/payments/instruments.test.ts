@@ -1,4 +1,5 @@
-// Every card and account of the sandbox, from the page to the records (decisions 6).
+// Every card and account of the sandbox, from the page to the records
+// (docs/spec/payments.md#the-sandbox).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Means, NUMBERS } from '../support/means.ts';
 import { PATIENCE_MS, Shop } from './shop.ts';

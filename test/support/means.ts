@@ -1,6 +1,6 @@
 // How a buyer pays.
 
-/** Test cards and accounts by their effect (decisions 6). */
+/** Test cards and accounts by their effect (docs/spec/payments.md#the-sandbox). */
 export const NUMBERS = {
   good: '4242424242424242',
   declined: '4000000000000002',

@@ -210,6 +210,20 @@ export const PLANTED: Record<RuleName, Plant[]> = {
       files: { 'README.md': 'See [it](src/API.md#two).', 'src/API.md': '## One' },
     },
   ],
+  'comments cite the specification by chapter': [
+    { fault: 'a file', files: file('src/a.ts', '// What is due (docs/spec/gone.md).') },
+    {
+      fault: 'a chapter',
+      files: {
+        'src/a.ts': '// What is due (docs/spec/usage.md#gone).',
+        'docs/spec/usage.md': '## Check',
+      },
+    },
+    { fault: 'a text by its number', files: file('ledger/a.ts', '// Burn order (decisions 5).') },
+    { fault: 'a text that is not here', files: file('src/a.ts', '// Rating (beyond.md 2).') },
+    { fault: 'the contract', files: file('workers/a.ts', '// A signature (contract, Events).') },
+    { fault: 'research', files: file('test/a.ts', '// By research 4.4.') },
+  ],
   'paths named in a document exist': [
     { fault: 'in another document', files: file('src/API.md', 'See `test/gone/`.') },
     { fault: 'from the top', files: file('README.md', 'See `ledger/gone.ts`.') },
@@ -250,6 +264,8 @@ export const SOUND: Record<string, string> = {
   'README.md':
     '# A b\n\nSee `ledger/store/journal.ts`, `test/`, `/check`, `POST /track`, `src/**/*.ts`.',
   'ledger/README.md': '- **I1** one. See `kernel/money.ts` and `store/journal.ts`.',
+  'docs/spec/usage.md': '# Usage\n\n## In the small\n',
+  'src/http/route.ts': '// What is due (docs/spec/usage.md#in-the-small), by the contract.',
   'ledger/kernel/money.ts': [
     `import Big from 'big.js'; // not import('elysia')`,
     `import { assert } from './assert.ts';`,

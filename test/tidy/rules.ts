@@ -1,4 +1,5 @@
 // Every rule by name: what the real tree must pass and what a planted fault must fail.
+import { checkCitations } from './rules/citations.ts';
 import { checkNoClock, checkTestsRun } from './rules/content.ts';
 import { checkDocumentPaths, checkInvariants, checkLinks } from './rules/documents.ts';
 import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
@@ -16,6 +17,7 @@ export const RULES = {
   'invariants are defined once and cited': checkInvariants,
   'paths named in a document exist': checkDocumentPaths,
   'links lead somewhere': checkLinks,
+  'comments cite the specification by chapter': checkCitations,
   'every test runs': checkTestsRun,
   'the ledger reads no clock': checkNoClock,
   'no pattern repeats a choice': checkPatterns,

@@ -1,5 +1,5 @@
-// Metadata: pairs of text that a caller attaches to an object (contract, Limits), and on usage
-// numbers and booleans too.
+// Metadata: pairs of text that a caller attaches to an object
+// (docs/spec/contract.md#limits-of-the-contract), and on usage numbers and booleans too.
 //
 // Holds: lengths count characters; half of a surrogate pair is none. Counting takes time linear in
 // the text, and stops at twice the bound. No regular expression runs on it.

@@ -1,5 +1,4 @@
-// The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints;
-// decisions 5).
+// The bodies of /check, /track and /events/ingest (docs/spec/usage.md).
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX, TRACK_BATCH_MAX } from '../../../ledger/limits.ts';
 import {
@@ -168,7 +167,7 @@ export const CheckReason = oneOf([
   'spend_cap',
 ]);
 
-/** balance.md 1. */
+/** docs/spec/balance.md#stretches. */
 export const Billed = Type.Optional(
   Type.Number({
     description:

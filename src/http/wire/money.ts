@@ -1,4 +1,4 @@
-// Amounts and currencies, as they come in and go out (decisions 1).
+// Amounts and currencies, as they come in and go out (docs/spec/conventions.md#values).
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { exponentOf, isCurrency, parseMoney } from '../../../ledger/kernel/money.ts';
 import { UNIT_AMOUNT_DECIMALS } from '../../../ledger/metering/usage-price.ts';

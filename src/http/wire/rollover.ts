@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { Quantity } from './usage-fields.ts';
 import { Body } from './values.ts';
 
-/** Of a meter that counts a level (balance.md 5). */
+/** Of a meter that counts a level (docs/spec/balance.md#levels). */
 export const NO_ROLLOVER = 'goes with a meter that sums or counts: of a level nothing is left over';
 
 export const RolloverCreate = Body({

@@ -1,4 +1,4 @@
-// What `GET /usage/events` takes and answers (beyond.md 8).
+// What `GET /usage/events` takes and answers (docs/spec/usage.md#usage-over-time).
 import { type Static, Type } from '@sinclair/typebox';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { UsageEventRecord, UsagePlace } from '../../records/usage-events.ts';

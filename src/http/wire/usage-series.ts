@@ -1,4 +1,4 @@
-// What `GET /usage` takes and answers (beyond.md 8).
+// What `GET /usage` takes and answers (docs/spec/usage.md#usage-over-time).
 import { type Static, Type } from '@sinclair/typebox';
 import { iso } from '../../../ledger/kernel/iso.ts';
 import { decimal } from '../../../ledger/kernel/decimal.ts';

@@ -157,7 +157,7 @@ export function timeOf(text: string): number | null {
   return at >= 0 && at < YEARS_END && date.getUTCDate() === day ? at : null;
 }
 
-/** The time of an event: at most 5 minutes ahead and 35 days back (decisions 5). */
+/** The time of an event: at most 5 minutes ahead and 35 days back (docs/spec/usage.md#ingest). */
 export function eventTime(text: string, now: number): number | Issue {
   const at = timeOf(text);
   const path = ['timestamp'];

@@ -1,5 +1,6 @@
-// What may become of an invoice of a subscription to which several things happen at once or in a row,
-// by the contract alone (decisions 7). `subscribed-life.ts` compares the service with it.
+// What may become of an invoice of a subscription to which several things happen at once or in a
+// row, by the specification alone (docs/spec/subscriptions.md). `subscribed-life.ts` compares the
+// service with it.
 import { orders } from '../../support/orders.ts';
 
 export const ACTIONS = [
@@ -18,7 +19,7 @@ export type Action = (typeof ACTIONS)[number];
 export const SITUATIONS = ['under way', 'declined', 'draft', 'left open'] as const;
 export type Situation = (typeof SITUATIONS)[number];
 
-/** Days after the first failure (decisions 7). */
+/** Days after the first failure (docs/spec/subscriptions.md#dunning). */
 const RETRY_DAYS = [1, 3, 7, 13, 20];
 
 /** What a reader of the API can tell. */

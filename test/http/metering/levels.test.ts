@@ -1,5 +1,5 @@
 // A meter of levels over HTTP: nothing of a grant is used up, and a grant that ends leaves with its
-// whole amount (balance.md 5).
+// whole amount (docs/spec/balance.md#levels).
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Setting } from './setting.ts';
 

@@ -194,7 +194,7 @@ function taken({ status, text }: Reply): void {
   expect(text).not.toContain('"error"');
 }
 
-/** By beyond.md 2 and balance.md 4, in whole millionths of a cent. */
+/** By docs/spec/balance.md#what-usage-costs, in whole millionths of a cent. */
 function reckoned(story: Story): bigint {
   const { events, reset, change } = story;
   const step = reset === 'day' ? 24 : WEEK;

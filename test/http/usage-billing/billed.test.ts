@@ -1,4 +1,5 @@
-// What a change has billed is paid: it burns no later grant, and is no debt (balance.md 1 and 8).
+// What a change has billed is paid: it burns no later grant, and is no debt
+// (docs/spec/balance.md#stretches).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';

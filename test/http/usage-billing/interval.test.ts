@@ -1,5 +1,5 @@
-// A change to another interval: what was used in the old period counts against the new allowance until
-// the old period would have ended (balance.md 2).
+// A change to another interval: what was used in the old period counts against the new allowance
+// until the old period would have ended (docs/spec/balance.md#plans).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';

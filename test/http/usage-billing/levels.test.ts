@@ -1,5 +1,5 @@
-// A level (`last`, `max`, `unique`) is used for a time: what is above the limit at the end of a span costs
-// the share of the period for which it was sold (balance.md 5).
+// A level (`last`, `max`, `unique`) is used for a time: what is above the limit at the end of a
+// span costs the share of the period for which it was sold (docs/spec/balance.md#levels).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Fields, PATIENCE_MS } from '../../payments/shop.ts';
 import type { Json, Plan } from '../subscriptions/subscribing.ts';

@@ -1,4 +1,5 @@
-// What a price sells in one period is rated as one, however often a change cuts it (balance.md 4 and 8).
+// What a price sells in one period is rated as one, however often a change cuts it
+// (docs/spec/balance.md#what-usage-costs).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import type { Json } from '../subscriptions/subscribing.ts';

@@ -1,4 +1,4 @@
-// A meter of levels: nothing of a grant is used up (balance.md 5).
+// A meter of levels: nothing of a grant is used up (docs/spec/balance.md#levels).
 import { type Facts, knownAt } from './facts.ts';
 import { onceOf, potOf, recurringOf } from './sources.ts';
 

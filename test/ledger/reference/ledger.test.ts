@@ -1,4 +1,4 @@
-// The ledger beside the reference, after every step of random histories (balance.md).
+// The ledger beside the reference, after every step of random histories (docs/spec/balance.md).
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ids } from '../../../src/platform/ids.ts';

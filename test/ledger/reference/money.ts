@@ -1,5 +1,5 @@
 // What usage costs: the invoices of a subscription, each by what is known when it is issued
-// (balance.md 4).
+// (docs/spec/balance.md#what-usage-costs).
 import { type Facts, knownAt, type Subscription } from './facts.ts';
 import { cost } from './rate.ts';
 import { planAt } from './sources.ts';

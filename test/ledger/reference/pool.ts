@@ -1,5 +1,5 @@
 // A pool and its members: what a member uses beyond its own grants in a stretch costs the pool, at
-// the rate of that time (balance.md 3).
+// the rate of that time (docs/spec/balance.md#pools).
 import type { Facts } from './facts.ts';
 import { type Settled, settle } from './walk.ts';
 

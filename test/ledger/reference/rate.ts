@@ -1,4 +1,5 @@
-// What a quantity costs, in fractions of a cent, reckoned unit by unit of the sentences of beyond.md 2.
+// What a quantity costs, in fractions of a cent, reckoned unit by unit of the sentences of
+// docs/spec/usage-prices.md#rating.
 import type { Price } from './facts.ts';
 
 /** A share of a period: `part` of `whole` milliseconds. */

@@ -1,4 +1,4 @@
-// The four sentences of the specification of balances (balance.md), by the reference.
+// The four sentences of docs/spec/balance.md, by the reference.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { holds, seeded } from '../property.ts';

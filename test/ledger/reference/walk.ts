@@ -1,5 +1,5 @@
 // A meter that counts, settled from its facts by walking its stretches in the order of time
-// (balance.md 1). Slow: every question walks all of them.
+// (docs/spec/balance.md#stretches). Slow: every question walks all of them.
 import { type Facts, knownAt, type Price, type Subscription } from './facts.ts';
 import {
   burnOrder,

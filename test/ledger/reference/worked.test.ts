@@ -1,4 +1,4 @@
-// The worked cases of the specification of balances (balance.md 8), by the reference.
+// The worked cases of docs/spec/balance.md#worked, by the reference.
 import { expect, test } from 'bun:test';
 import {
   type Facts,

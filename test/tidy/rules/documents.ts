@@ -86,7 +86,7 @@ export function checkLinks(tree: Tree): Violation[] {
   return found;
 }
 
-function hasChapter(text: string, chapter: string | undefined): boolean {
+export function hasChapter(text: string, chapter: string | undefined): boolean {
   if (chapter === undefined) return true;
   const slugs = [...proseOf(text).matchAll(HEADING)].map(([, heading = '']) =>
     heading

@@ -1,5 +1,5 @@
-// The catalog of events (contract, Events): every type with what it means, what its data says, and
-// a sample.
+// The catalog of events (docs/spec/contract.md#events-of-the-contract): every type with what it
+// means, what its data says, and a sample.
 import type { EventType } from '../../../records/events.ts';
 import { AUTO_TOPUP_PAYLOADS } from './auto-topups.ts';
 import { CUSTOMER_PAYLOADS } from './customers.ts';

@@ -32,7 +32,7 @@ export const ECHO = {
   metadata: Metadata,
 };
 
-/** What all events carry (contract, Envelope; decisions 8). */
+/** What all events carry (docs/spec/events.md#envelope). */
 export function commonFields(type: TSchema, about: TSchema = oneOf(OBJECT_TYPES)) {
   return {
     id: Type.String({ ...Uuid, description: "The event's id, again." }),

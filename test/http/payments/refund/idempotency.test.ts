@@ -1,5 +1,5 @@
-// A key is one refund for ever (decisions 4): a retry gets the bytes of the first answer, and moves
-// nothing.
+// A key is one refund for ever (docs/spec/conventions.md#idempotency-key): a retry gets the bytes
+// of the first answer, and moves nothing.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Redis } from 'ioredis';
 import { PATIENCE_MS, Shop } from '../../../payments/shop.ts';

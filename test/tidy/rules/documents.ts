@@ -8,7 +8,7 @@ const CITATION = /\bI(\d+)\b/g;
 
 const IN_BACKTICKS = /`([^`\n]+)`/g;
 const FENCED = /^```[\s\S]*?^```/gm;
-const REPOSITORY_PATH = /^(?:\.\/)?(?:src|ledger|workers|test|\.ci)\/[\w./*{},-]*$/;
+const REPOSITORY_PATH = /^(?:\.\/)?(?:src|ledger|workers|test|docs|\.ci|\.github)\/[\w./*{},-]*$/;
 const LINK = /\]\(([^)\s]+)\)/g;
 const HEADING = /^#+ (.*)$/gm;
 const BARE_FILE = /^[\w.-]+\.(?:ts|sql|md)$/;

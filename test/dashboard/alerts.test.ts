@@ -48,16 +48,16 @@ test('the dashboard makes an alert on a meter for each customer, on a customer f
   const before = await textOf(`/customers/${customer.id}`);
   expect(before).toContain('calls 80 % used armed each customer');
   expect(before).toContain('calls 2.5 left armed this customer');
-  expect(before).not.toContain('Alerts that have fired');
+  expect(before).not.toContain('Triggered alerts');
   await make('/track', { feature_key: 'calls', customer_id: customer.id, value: 8 });
   const after = await textOf(`/customers/${customer.id}`);
-  expect(after).toContain('Alerts that have fired 80 % used, 2.5 left');
+  expect(after).toContain('Triggered alerts 80 % used, 2.5 left');
   expect(after).toContain('calls 80 % used fired each customer');
 
   const { data } = (await server.call('GET', '/alerts')).json;
   for (const { id } of data) await submit(`/alerts/${id}/delete`, {});
   expect((await server.call('GET', '/alerts')).json.data).toEqual([]);
-  expect(await textOf(`/customers/${customer.id}`)).toContain('No alert.');
+  expect(await textOf(`/customers/${customer.id}`)).toContain('No alerts yet.');
 });
 
 test("the dashboard's alert form shows an invalid threshold's error beside it", async () => {

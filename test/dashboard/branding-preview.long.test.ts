@@ -41,7 +41,7 @@ test.each([true, false])(
     await page.goto(address);
     await page.getByRole('link', { name: 'Upload a logo' }).click();
     await page.getByLabel('Image').setInputFiles(fileOf(png(120, 40)));
-    await page.getByRole('button', { name: 'Upload it' }).click();
+    await page.getByRole('button', { name: 'Upload' }).click();
     await page.waitForURL((url) => url.pathname.endsWith('/settings/branding'));
     const logo = page.locator('#brand-preview .logo').first();
     await logo.waitFor();
@@ -55,9 +55,9 @@ test.each([true, false])(
       await expectAccessible(page);
       expect(await violationsOf(page)).toEqual([]);
     }
-    await page.getByRole('link', { name: 'Remove it' }).click();
-    await page.getByRole('button', { name: 'Remove it' }).click();
-    await page.getByText('It is removed.').waitFor();
+    await page.getByRole('link', { name: 'Remove logo' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('Removed.').waitFor();
     expect(await page.locator('#brand-preview .logo').count()).toBe(0);
     expect(seat.complaints).toEqual([]);
     await seat.context.close();
@@ -76,7 +76,7 @@ test.each([
     await page.goto(`${address}/logo`);
     const named = `"><img src=x onerror=alert(1)>.png`;
     await page.getByLabel('Image').setInputFiles(fileOf(pngOfBytes(bytes), named));
-    await page.getByRole('button', { name: 'Upload it' }).click();
+    await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.locator('#f-data-error').innerText()).toContain('at most 64 KiB');
     expect(await page.locator('main img').count()).toBe(0);
@@ -94,8 +94,8 @@ test('without JavaScript the branding preview shows what is saved', async () => 
   await page.goto(address);
   await page.getByLabel('Colour').fill('#00aa00');
   expect(await page.locator('#brand-preview').getByText('help@acme.example').count()).toBe(2);
-  await page.getByRole('button', { name: 'Change it' }).click();
-  await page.getByText('The change is made.').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
   expect(await page.locator('style').nth(1).textContent()).toContain('--fill:#00aa00');
   await seat.context.close();
 });

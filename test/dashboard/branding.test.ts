@@ -46,7 +46,7 @@ async function sendRaw(
 }
 
 test('a logo is uploaded, shown, replaced and removed in the dashboard, and logged with its member', async () => {
-  expect(await member.read('/settings/branding')).toContain('There is none');
+  expect(await member.read('/settings/branding')).toContain('No logo.');
   expect(await member.read(LOGO)).toContain('enctype="multipart/form-data"');
   for (const [bytes, type] of [
     [png(40, 20), 'image/png'],
@@ -237,7 +237,10 @@ test('an upload by a role that changes no settings is refused, however large', a
     form.append('_token', token);
     form.append('data', fileOf(bytes));
     const reply = await support.tab.upload(support.base + LOGO, form);
-    expect([reply.status, reply.text.includes('Not for your role')]).toEqual([403, true]);
+    expect([reply.status, reply.text.includes('Your role does not allow this')]).toEqual([
+      403,
+      true,
+    ]);
   }
   expect(await named()).toEqual(before);
 });
@@ -245,7 +248,7 @@ test('an upload by a role that changes no settings is refused, however large', a
 test('a logo uploaded in the dashboard is of one mode', async () => {
   await member.upload(LOGO, fileOf(png(9, 9)));
   const live = await memberOf(server, { mode: 'live' });
-  expect(await live.read('/settings/branding')).toContain('There is none');
+  expect(await live.read('/settings/branding')).toContain('No logo.');
 });
 
 test('the branding preview has the saved settings, or the valid colour of its address', async () => {

@@ -65,13 +65,13 @@ test('the dashboard works without JavaScript: sign-in, a form, its refusal, sign
   await signIn(seat, server);
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await page.getByRole('link', { name: 'New endpoint' }).click();
-  await page.getByLabel('Address').fill('http://192.168.0.1/');
+  await page.getByLabel('URL').fill('http://192.168.0.1/');
   await page.getByLabel('Description').fill('Mine');
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'Create endpoint' }).click();
   expect(await page.getByRole('alert').innerText()).toContain('url');
   expect(await page.getByLabel('Description').inputValue()).toBe('Mine');
-  await page.getByLabel('Address').fill('https://hooks.example/mine');
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByLabel('URL').fill('https://hooks.example/mine');
+  await page.getByRole('button', { name: 'Create endpoint' }).click();
   expect(await page.getByText('whsec_').innerText()).toContain('whsec_');
   await page.getByRole('button', { name: 'Sign out' }).click();
   expect(new URL(page.url()).pathname).toBe('/dashboard/sign-in');
@@ -121,11 +121,11 @@ test('the dashboard makes a key by keyboard alone', async () => {
   await page.waitForURL(`${base}/keys/new`);
   await tabTo('Name');
   await page.keyboard.type('By keyboard');
-  await tabTo('It may');
+  await tabTo('Scope');
   await page.keyboard.press('ArrowDown');
-  await tabTo('Make it');
+  await tabTo('Create key');
   await page.keyboard.press('Enter');
-  await page.getByText('it is shown this once').waitFor();
+  await page.getByText('It is shown only once').waitFor();
   const { data } = (await server.call('GET', '/api-keys?limit=200')).json;
   expect(data[0]).toMatchObject({ name: 'By keyboard', scopes: ['read'] });
   expect(seat.complaints).toEqual([]);
@@ -136,7 +136,7 @@ test('a refused dashboard form has the focus on its error', async () => {
   const { page } = seat;
   await page.goto(`${base}/settings/organization`);
   await page.getByLabel('Time zone').fill('Mars/Base');
-  await page.getByRole('button', { name: 'Change it' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe('alert');
   expect(await page.getByLabel('Time zone').getAttribute('aria-invalid')).toBe('true');
@@ -190,7 +190,7 @@ test("a dashboard form without its token, or with another session's, does nothin
       `(() => { const field = document.querySelector('main [name=_token]');
         ${token === null ? 'field.remove()' : `field.value = ${JSON.stringify(token)}`}; })()`,
     );
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('This form cannot be sent').waitFor();
   }
   expect(await keyNames()).not.toContain('Forged');

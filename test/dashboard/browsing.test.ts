@@ -47,7 +47,7 @@ test('in a browser a link signs in, the cookie is for no script, and a refusal t
   expect(await page.evaluate('document.cookie')).toBe('');
   await page.goto(`${base}/settings/organization`);
   await page.getByLabel('Time zone').fill('Mars/Base');
-  await page.getByRole('button', { name: 'Change it' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe('alert');
   expect(await page.getByLabel('Time zone').getAttribute('aria-invalid')).toBe('true');

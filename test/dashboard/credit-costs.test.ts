@@ -102,6 +102,6 @@ test("the dashboard's customer page shows what a credit pool pays for", async ()
   expect(await textOf(`/customers/${json.id}`)).not.toContain('coins');
   await use(6);
   const text = await textOf(`/customers/${json.id}`);
-  expect(text).toContain('Beyond the limit 5, which coins pays');
-  expect(text).toContain('The next use is paid by coins');
+  expect(text).toContain('Overage 5, which coins pays');
+  expect(text).toContain('The next use takes from coins');
 });

@@ -125,10 +125,10 @@ test('the dashboard page of a customer who has nothing is empty', () => {
   const words = wordsOf(customerPage(placeAt(), NONE));
   for (const said of [
     'A customer',
-    'No subscription.',
-    'No payment.',
-    'No invoice.',
-    'no plan and no grant',
+    'No subscriptions yet.',
+    'No payments yet.',
+    'No invoices yet.',
+    'No features yet.',
   ]) {
     expect(words).toContain(said);
   }
@@ -161,7 +161,7 @@ test("the customer's page shows its credit where there has been some", () => {
   });
   const words = wordsOf(page);
   for (const said of [
-    'Left in EUR',
+    'Balance in EUR',
     '35.00',
     '−',
     '10.00',
@@ -177,10 +177,10 @@ test("the customer's page shows its credit where there has been some", () => {
 // prettier-ignore
 const PAYERS: [string, LiveGrant[], string][] = [
   ['the first that has something left', [grant({ remaining: 0, used: 10 }), grant({ source: 'manual', resetInterval: 'month' })], 'Allowance, each month'],
-  ['not one of the future',             [grant({ status: 'scheduled' })],                                    'nothing: it is used up, and is denied'],
+  ['not one of the future',             [grant({ status: 'scheduled' })],                                    'nothing: it is used up, so use is denied'],
   ['not one that is paused',            [grant({ suspended: 'paused', source: 'subscription' })],            'nothing: its subscription is paused'],
   ['not one that is blocked',           [grant({ suspended: 'blocked', source: 'subscription' })],           'nothing: its subscription is blocked until it is paid'],
-  ['past the limit where that is sold', [grant({ remaining: 0, overageAllowed: true })],                     'nothing: it is beyond the limit, which is allowed'],
+  ['past the limit where that is sold', [grant({ remaining: 0, overageAllowed: true })],                     'nothing: it is over the limit, and overage is allowed'],
   ['whatever is unlimited',             [grant({ amount: null, remaining: null, unlimited: true })],         'Top-up'],
 ];
 
@@ -193,7 +193,7 @@ test.each(PAYERS)(
         features: [{ balance: balance(), grants, alerts: [], pool: null, hasMoreGrants: false }],
       }),
     );
-    expect(words).toContain(`The next use is paid by ${expected}`);
+    expect(words).toContain(`The next use takes from ${expected}`);
   },
 );
 
@@ -209,7 +209,7 @@ test("the customer's page lists what comes next in order of time", () => {
       features: [{ balance: balance(), grants, alerts: [], pool: null, hasMoreGrants: false }],
     }),
   );
-  const places = ['Top-up ends', 'Top-up begins with 5', 'is given anew: 10'].map((said) =>
+  const places = ['Top-up expires', 'Top-up starts: 5', 'renews: 10'].map((said) =>
     words.indexOf(said),
   );
   expect(places.every((at) => at > 0)).toBe(true);

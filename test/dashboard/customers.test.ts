@@ -44,13 +44,13 @@ const GRANT = { amount: '12.5', priority: '100', reason: 'sorry' };
 
 test("the dashboard's home shows what to do first, and then the numbers of the day", async () => {
   const first = await owner.get(base);
-  expect([first.status, first.text]).toEqual([200, expect.stringContaining('Begin here')]);
+  expect([first.status, first.text]).toEqual([200, expect.stringContaining('Get started')]);
   const slug = await aMeter();
   const customer_id = await aCustomer({ email: 'ada@example.com' });
   await make('/products', { name: 'Pro' });
   await server.call('POST', '/track', { body: { feature_key: slug, customer_id, value: 41 } });
   const { text } = await owner.get(base);
-  expect(text).not.toContain('Begin here');
+  expect(text).not.toContain('Get started');
   expect(text).toContain(`id="usage-${slug}"`);
   expect(text).toContain(': 41</title>');
 });
@@ -131,7 +131,7 @@ test('the dashboard gives a grant with its reason once, voids it, and explains t
   expect(data).toMatchObject([{ amount: 12.5, reason: 'sorry' }]);
   const { text } = await owner.get(`${base}/customers/${id}`);
   expect(text).toContain('sorry');
-  expect(text).toContain('The next use is paid by');
+  expect(text).toContain('The next use takes from');
   const reply = await submit(owner, `/customers/${id}/grants/${data[0].id}/void`, {});
   expect(placeOf(reply)).toContain('done=taken_back');
   expect((await get(`/customers/${id}/grants`)).json.data).toEqual([]);

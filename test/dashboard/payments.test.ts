@@ -8,7 +8,7 @@ const READER = placeAt({ may: (operation) => /^(?:get|list)/.test(operation) });
 
 test("the dashboard's payment list says where it is empty", () => {
   expect(paymentsPage(placeAt(), { data: [], hasMore: false }).text).toContain(
-    'No payment is like that.',
+    'No payments match these filters.',
   );
 });
 

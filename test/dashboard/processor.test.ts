@@ -13,7 +13,7 @@ test('an owner connects a processor, replaces its key and disconnects it; the ke
   const member = await memberOf(bank.server);
   const { testKey, id } = bank.fake.newAccount();
   const path = '/settings/processor';
-  for (const submit of ['Connect it', 'Replace it']) {
+  for (const submit of ['Connect', 'Replace key']) {
     expect(await member.read(path)).toContain(submit);
     const { text } = await member.act(path, { secret_key: testKey });
     expect(text).toContain(id);
@@ -21,6 +21,6 @@ test('an owner connects a processor, replaces its key and disconnects it; the ke
     expect(text).not.toContain(testKey);
   }
   const { text } = await member.act(`${path}/disconnect`);
-  expect(text).toContain('None is connected');
+  expect(text).toContain('No account is connected');
   expect(bank.server.logged.join('')).not.toContain(testKey);
 });

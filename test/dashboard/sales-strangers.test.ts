@@ -66,7 +66,7 @@ test('a member who only reads may send none of the forms of sales', async () => 
     if (act === undefined) continue;
     await reader.read('/products');
     const reply = await reader.tab.post(reader.base + filled(path), {});
-    expect([path, reply.status, reply.text.includes('Not for your role')]).toEqual([
+    expect([path, reply.status, reply.text.includes('Your role does not allow this')]).toEqual([
       path,
       403,
       true,

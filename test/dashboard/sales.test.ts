@@ -70,7 +70,7 @@ test('the dashboard makes a plan with a usage price, previews it, sells it by li
   expect(preview.text).toContain('value="0.002"');
   expect((await read(`/products/${product}/usage-prices`)).data).toEqual([]);
   const { text } = await member.act(`${at}/usage-prices/new`, usage);
-  // As the buyer sees it.
+  // The preview of what the buyer sees.
   expect(text).toContain('1,000 <bdi>calls</bdi> included each month');
   expect(text).toContain('class="ticket"');
   expect((await read(`/products/${product}/usage-prices`)).data).toMatchObject([
@@ -158,7 +158,7 @@ test('the page of a product says what becomes of usage beyond each limit', async
   await give('flag', { type: 'boolean', limit: undefined, reset_interval: undefined });
   const rows = async (query = '') => {
     const text = await member.read(`${at}${query}`);
-    const part = text.slice(text.lastIndexOf('What it gives'));
+    const part = text.slice(text.lastIndexOf('Entitlements'));
     const found = [...(part.split('</table>')[0] ?? '').matchAll(/<tr[^>]*>(.*?)<\/tr\s*>/gs)];
     const cells = found.map(([, row = '']) =>
       [...row.matchAll(/<td[^>]*>(.*?)<\/td\s*>/gs)].map(([, cell = '']) =>
@@ -195,7 +195,7 @@ test('the form of a feature says which priority it has where none is typed', asy
   await server.call('POST', '/meters', { body: { slug: 'untyped' } });
   const at = `/products/${await aProduct()}`;
   const form = await member.read(`${at}/entitlements/new`);
-  const said = /Lower is used first\. Empty: (\d+)\./.exec(form)?.[1];
+  const said = /Lower is used first\. Leave empty for (\d+)\./.exec(form)?.[1];
   await member.act(`${at}/entitlements/new`, { feature_key: 'untyped', priority: '' });
   const { data } = await read(`${at}/entitlements`);
   expect([data[0].priority, said]).toEqual([100, '100']);
@@ -249,7 +249,7 @@ test('hostile names are escaped on every page of sales', async () => {
 test('the dashboard changes, archives and publishes a product', async () => {
   const product = await aProduct();
   const at = `/products/${product}`;
-  expect(await member.read(at)).toContain('nobody can buy it');
+  expect(await member.read(at)).toContain('it cannot be bought');
   await member.act(`${at}/edit`, { name: 'Max', description: '' });
   await member.act(`${at}/prices/new`, { amount: '5', currency: 'EUR', interval: 'year' });
   expect(await read(at)).toMatchObject({
@@ -308,7 +308,7 @@ test('the dashboard offers each action on a subscription where it is legal, and 
     );
   };
   expect(await offered()).toEqual(['change', 'pause', 'cancel']);
-  expect(await member.read(`${at}/resume`)).toContain('cannot be done');
+  expect(await member.read(`${at}/resume`)).toContain('does not allow this now');
   await member.act(`${at}/cancel`, { mode: 'at_period_end' });
   expect(await offered()).toEqual(['change', 'pause', 'uncancel', 'cancel']);
   await member.act(`${at}/uncancel`);
@@ -320,7 +320,7 @@ test('the dashboard offers each action on a subscription where it is legal, and 
   expect(refused.text).toContain('value="2001-01-01T00:00"');
   await member.act(`${at}/pause`);
   expect(await offered()).toEqual(['pause', 'resume', 'cancel']);
-  expect(await member.read(`${at}/resume`)).toContain('nothing is charged now');
+  expect(await member.read(`${at}/resume`)).toContain('Nothing is charged now');
   await member.act(`${at}/resume`);
   await member.act(`${at}/cancel`, { mode: 'immediate' });
   expect((await read(at)).status).toBe('canceled');
@@ -367,7 +367,7 @@ test('the dashboard expires a checkout', async () => {
 test('a dashboard filter that matches nothing, or is invalid, leaves the list empty', async () => {
   for (const path of ['/payments', '/subscriptions', '/invoices']) {
     for (const asked of ['customer=nobody%40example.com', 'customer=nobody', 'after=x']) {
-      expect(await member.read(`${path}?${asked}`)).toContain('is like that.');
+      expect(await member.read(`${path}?${asked}`)).toContain('match these filters.');
     }
   }
 });
@@ -388,7 +388,9 @@ test('the dashboard finds a product by the beginning of its name or its id, an i
   const { invoice_id: id } = await read(`/payments/${payment}`);
   const { number } = await read(`/invoices/${id}`);
   expect(await member.read(`/invoices?number=${number}`)).toContain(`/invoices/${id}"`);
-  expect(await member.read(`/invoices?number=${number}&status=void`)).toContain('like that');
+  expect(await member.read(`/invoices?number=${number}&status=void`)).toContain(
+    'match these filters',
+  );
   expect(faultIn(await member.read('/products?search=%00'))).toBeString();
   expect(faultIn(await member.read(`/invoices?number=${'9'.repeat(65)}`))).toBeString();
 });

@@ -158,7 +158,7 @@ test('the dashboard draws and changes the schedule of dunning', async () => {
 });
 
 test('the dashboard refuses an invalid processor key, and does not show it again', async () => {
-  expect(await member.read('/settings/processor')).toContain('the sandbox takes the payments');
+  expect(await member.read('/settings/processor')).toContain('The sandbox takes payments');
   const reply = await member.send('/settings/processor', { secret_key: 'sk_test_<wrong>' });
   expect([reply.status, faultIn(reply.text)]).toEqual([400, expect.any(String)]);
   expect(reply.text).not.toContain('wrong');
@@ -180,7 +180,7 @@ test('the dashboard moves the test clock, and shows what happened', async () => 
   const { text } = await member.act('/test-clock', { advance: 'P1M' });
   const after = Date.parse((await read('/test-clock')).now);
   expect(after - before).toBeGreaterThan(27 * 86_400_000);
-  expect(text).toContain('The clock is moved.');
+  expect(text).toContain('The clock has moved.');
   expect(text).toContain('subscription.trial_ended');
   const back = await member.send('/test-clock', { now: '2001-01-01T00:00:00' });
   expect([back.status, faultIn(back.text)]).toEqual([

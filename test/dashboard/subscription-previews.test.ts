@@ -50,8 +50,8 @@ test('the dashboard previews an upgrade: its lines, and what is charged, before 
   const preview = await previewed(id, 'change', { price_id: dear, quantity: 2 });
   expect(preview.lines).toHaveLength(3);
   expectShown(asked.text, preview);
-  expect(seen(asked.text)).toContain('Takes effect with its payment, and not without');
-  expect(seen(asked.text)).toContain('Period, as it is');
+  expect(seen(asked.text)).toContain('Takes effect when its payment succeeds');
+  expect(seen(asked.text)).toContain('Current period');
   expect(await market.subscription(id)).toEqual(subscription);
   await member.confirm(asked, at);
   expect(await market.subscription(id)).toMatchObject({ price_id: dear, quantity: 2 });
@@ -68,7 +68,7 @@ test("the dashboard previews a downgrade's credit, and another interval's new pe
   const cheaper = seen((await member.send(at, { price_id: cheap, quantity: '1' })).text);
   const { credited } = await previewed(id, 'change', { price_id: cheap });
   expect(cheaper).toContain(`Charged now nothing Credit for later invoices $${credited}`);
-  expect(cheaper).toContain('Takes effect at once');
+  expect(cheaper).toContain('Takes effect immediately');
   const longer = seen((await member.send(at, { price_id: long, quantity: '1' })).text);
   expect(longer).toContain('New period');
 });
@@ -79,7 +79,7 @@ test('a refused plan change says so in its preview, with what was typed', async 
   const refused = await member.send(at, { quantity: '0' });
   expect([refused.status, faultIn(refused.text) === null]).toEqual([400, false]);
   expect(refused.text).toContain('value="0"');
-  expect(refused.text).toContain('See what it would bill');
+  expect(refused.text).toContain('Preview');
 });
 
 test('the dashboard previews a cancellation at once with the usage that is left', async () => {
@@ -88,7 +88,7 @@ test('the dashboard previews a cancellation at once with the usage that is left'
   await market.use(subscription, plan, 50);
   const { id } = subscription;
   const page = await member.read(`/subscriptions/${id}/cancel`);
-  const [, atOnce = ''] = page.split('<h2>At once</h2>');
+  const [, atOnce = ''] = page.split('<h2>Immediately</h2>');
   const preview = await previewed(id, 'cancel', { mode: 'immediate' });
   expect(preview.total).toBe('20.00');
   expectShown(atOnce, preview);
@@ -99,11 +99,11 @@ test("the dashboard previews a resume, in the paid period and after it, and a tr
   const { id } = await market.signUp(plan);
   await market.act(id, 'pause');
   const free = seen(await member.read(`/subscriptions/${id}/resume`));
-  expect(free).toContain('Charged now nothing Takes effect at once Period, as it is');
+  expect(free).toContain('Charged now nothing Takes effect immediately Current period');
   await market.advance('P400D');
   const late = await member.read(`/subscriptions/${id}/resume`);
   expectShown(late, await previewed(id, 'resume'));
-  expect(seen(late)).toContain('Declined, it stays paused');
+  expect(seen(late)).toContain('the subscription stays paused');
   expect(seen(late)).toContain('New period');
   const trial = await market.subscribe(plan, await market.cardholder(), { trial_days: 7 });
   const page = await member.read(`/subscriptions/${trial.id}/end-trial`);

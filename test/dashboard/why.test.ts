@@ -59,7 +59,7 @@ test('the page Why explains a request id: the sentence first, the balance, the g
   expect(text).toMatch(
     /Denied at .{5,40}, api-calls: Nothing was left: 1000 of 1000 were used\. 1 was asked for\./,
   );
-  expect(text.indexOf('Denied')).toBeLessThan(text.indexOf('By an id or a key'));
+  expect(text.indexOf('Denied')).toBeLessThan(text.indexOf('By id or key'));
   expect(text).toContain('1,000 of 1,000');
   expect(text).toContain('pays first');
   expect(page).toContain(`href="${member.base}/customers/${customer}"`);
@@ -81,7 +81,7 @@ test("the page Why explains units that could not be reserved, and the customer's
   ]);
   await server.flush();
   const text = textOf(await ask({ search: 'not-held' }));
-  expect(text).toContain('Units that were to be reserved of 3 api-calls');
+  expect(text).toContain('Reservation of 3 api-calls');
   expect(text).toContain('Denied');
   const shown = textOf(await member.read(`/customers/${customer}`));
   expect(shown).toMatch(/Reserved\s+5\b/);
@@ -93,7 +93,7 @@ test('the page Why explains a customer and a time, in the zone of the organizati
   const at = now.toPlainDateTime().toString({ smallestUnit: 'minute' });
   const text = textOf(await ask({ customer: 'user-2', at, feature_key: 'api-calls' }));
   expect(text).toContain('Denied at');
-  expect(text).toContain('Around it');
+  expect(text).toContain('Nearby decisions');
   expect(textOf(await ask({ customer: 'user-2', at }))).toContain('Denied at');
   // What is newest, where no time is given.
   expect(textOf(await ask({ customer: 'user-2' }))).toContain('Denied at');
@@ -106,7 +106,7 @@ test('the page Why explains the id of an event, and a key with its customer', as
   expect(textOf(await ask({ search: json.id }))).toContain('Recorded at');
   const named = { search: 'order-17', customer: 'user-3' };
   expect(textOf(await ask(named))).toMatch(/Recorded at .* 1001 of 1000 were used after it\./);
-  expect(textOf(await ask({ search: 'order-17' }))).toContain('No decision was found');
+  expect(textOf(await ask({ search: 'order-17' }))).toContain('No decision found');
 });
 
 test('the page Why links each nearby decision to its own explanation', async () => {
@@ -126,18 +126,18 @@ test('the page Why leads from the id of another object to its page', async () =>
 });
 
 test('the page Why says that it found nobody, nothing, or an invalid query', async () => {
-  expect(textOf(await ask({ search: 'unknown' }))).toContain('No decision was found');
+  expect(textOf(await ask({ search: 'unknown' }))).toContain('No decision found');
   const at = '2026-11-23T14:03';
   expect(textOf(await ask({ customer: 'nobody', at }))).toContain('There is no such customer');
   expect(textOf(await ask({ customer: 'a@b.example', at }))).toContain('There is no such customer');
   const customer = await make('/customers', { external_customer_id: 'user-5' });
   expect(customer).toBeString();
   const feature = { customer: 'user-5', at, feature_key: 'none' };
-  expect(textOf(await ask(feature))).toContain('no such feature');
+  expect(textOf(await ask(feature))).toContain('There is no such customer or feature');
   expect(faultIn(await ask({ customer: 'user-5', at: 'tomorrow' }))).toBeString();
   expect(faultIn(await ask({ search: 'a\0b' }))).toBeString();
   const long = 'x'.repeat(300);
-  expect(textOf(await ask({ search: long }))).toContain('No decision was found');
+  expect(textOf(await ask({ search: long }))).toContain('No decision found');
   expect(faultIn(await ask({ search: long, customer: 'user-5' }))).toBeString();
 });
 
@@ -163,8 +163,8 @@ test('the page Why finds nothing for a member of another organization', async ()
   const customer = await denied('user-6', 'private');
   const stranger = await memberOf(server, { organisationId: server.other.id });
   const read = async (query: string) => textOf(await stranger.read(`/why?${query}`));
-  expect(await read('search=private')).toContain('No decision was found');
-  expect(await read(`search=${customer}`)).toContain('No decision was found');
+  expect(await read('search=private')).toContain('No decision found');
+  expect(await read(`search=${customer}`)).toContain('No decision found');
   expect(await read('customer=user-6&at=2026-11-23T14:03')).toContain('no such customer');
   const page = `/dashboard/${server.organisation.id}/test/why`;
   expect((await stranger.tab.get(page)).status).toBe(404);

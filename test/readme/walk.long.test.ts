@@ -77,27 +77,27 @@ test('walking through the README, the printed link signs in', async () => {
   const said = await service.says('"listening"');
   await page.goto(/http:\S+\/dashboard\/sign-in\/\S+/.exec(said)![0]);
   await press('Sign in');
-  await page.getByRole('heading', { name: 'Begin here' }).waitFor();
+  await page.getByRole('heading', { name: 'Get started' }).waitFor();
 });
 
 test('walking through the README, a plan with a usage price is made', async () => {
-  await follow('Make a meter: what you count');
+  await follow('Create a meter: what you count');
   await fill({ Slug: 'api-calls', Name: 'API calls', Unit: 'calls' }, 'Create');
   await goTo('Home');
-  await follow('Make a product: what you sell');
-  await fill({ Name: 'Pro', Amount: '10.00', Paid: 'each month' }, 'Create');
+  await follow('Create a product: what you sell');
+  await fill({ Name: 'Pro', Amount: '10.00', Billing: 'every month' }, 'Create');
   await follow('Add a feature');
-  await fill({ Limit: '1000' }, 'Add the feature');
+  await fill({ Limit: '1000' }, 'Add feature');
   await follow('Add a usage price');
-  await fill({ 'Each unit costs': '0.002' }, 'Add the usage price');
-  const seen = page.getByRole('group', { name: 'As the buyer sees it' });
+  await fill({ 'Unit amount': '0.002' }, 'Add usage price');
+  const seen = page.getByRole('group', { name: 'Preview' });
   await seen.getByText('1,000 calls included each month').waitFor();
 });
 
 test('walking through the README, the plan is bought in another tab, and the dashboard shows that', async () => {
-  await follow('Sell it');
-  const buyer = { 'E-mail of the buyer': 'ada@example.com', 'Your id of the buyer': 'user-1' };
-  await fill(buyer, 'Open a checkout');
+  await follow('Sell');
+  const buyer = { 'E-mail of the buyer': 'ada@example.com', 'Your customer id': 'user-1' };
+  await fill(buyer, 'Create checkout');
   const opened = seat.context.waitForEvent('page');
   await page.getByRole('link', { name: /\/pay\// }).click({ modifiers: ['Control'] });
   const tab = await opened;
@@ -113,7 +113,7 @@ test('walking through the README, the plan is bought in another tab, and the das
 test('walking through the README, an API key is made, and a program calls with it', async () => {
   await goTo('API keys');
   await follow('New key');
-  await fill({ Name: 'my program' }, 'Make it');
+  await fill({ Name: 'my program' }, 'Create key');
   key = /svc_test_\w+/.exec(await page.getByRole('main').innerText())![0];
   expect((await call('/check', USE)).json).toMatchObject({ allowed: true, remaining: 1000 });
 });
@@ -153,7 +153,7 @@ test('walking through the README, a part of a payment is refunded, and the rest 
   await page.getByText('partially refunded', { exact: true }).waitFor();
   const text = await page.getByRole('main').innerText();
   expect(text).toMatch(/Refunded\s+\$4\.50/);
-  expect(text).toMatch(/Left to refund\s+\$5\.50/);
+  expect(text).toMatch(/Refundable\s+\$5\.50/);
   expect(text).toMatch(/\$4\.50\s+succeeded\s+requested by customer/);
 });
 
@@ -162,12 +162,12 @@ test('walking through the README, the page Why tells by request id why a check w
   await follow('ada@example.com');
   const cap = page.locator('section').filter({ hasText: 'Spend cap' });
   await cap.getByRole('link', { name: 'Change', exact: true }).click();
-  await fill({ Amount: '1.00' }, 'Set the cap');
+  await fill({ Amount: '1.00' }, 'Save cap');
   const { json, requestId } = await call('/check', USE);
   expect(json).toMatchObject({ allowed: false, reason: 'spend_cap' });
   await goTo('Why');
   await page.getByLabel('Request id, event id or key').fill(requestId);
-  await page.getByRole('search', { name: 'By an id or a key' }).getByRole('button').click();
+  await page.getByRole('search', { name: 'By id or key' }).getByRole('button').click();
   const answer = await page.getByRole('region', { name: 'The answer' }).innerText();
   expect(answer).toContain('Denied');
   expect(answer).toContain(

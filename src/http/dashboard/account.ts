@@ -27,15 +27,15 @@ import type { Entry, OpenPage } from './page.ts';
 const AT = `${BASE}/account`;
 
 const NOTICES: Readonly<Record<string, string>> = {
-  renamed: 'Your name is changed.',
-  ended: 'The session is ended.',
-  joined: 'You are a member now.',
-  removed: 'The second factor is removed, and your other sessions are ended.',
+  renamed: 'Name changed.',
+  ended: 'Session ended.',
+  joined: 'You are now a member.',
+  removed: 'Second factor removed. Your other sessions have ended.',
 };
 
 const WRONG_CODE = 'This code is wrong. Enter the one that the app shows now.';
 const WRONG_NAME = 'A name is one line of 1 to 255 characters.';
-const TOO_OFTEN = 'There were too many codes. Try again in a minute.';
+const TOO_OFTEN = 'Too many codes. Try again in a minute.';
 const NOT_OPEN = 'This invitation is no longer open.';
 
 export function accountPages(deps: PeoplePagesDeps): readonly OpenPage[] {

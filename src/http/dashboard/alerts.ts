@@ -40,9 +40,9 @@ export const ALERT_PAGES: readonly DashboardPage[] = [
     show: async (visit) => {
       const alert = await visit.api.alerts.retrieve(idOf(visit));
       return confirmPage(visit.place, {
-        title: 'Delete the alert',
+        title: 'Delete alert',
         under: `${alert.featureKey}: ${alertWords(alert)}`,
-        text: 'Nothing more is told of it.',
+        text: 'It no longer fires.',
         submit: 'Delete',
         isGrave: true,
         back: backOf(alert),

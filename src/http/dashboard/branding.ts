@@ -32,7 +32,7 @@ export const BRANDING_PAGES: readonly DashboardPage[] = [
   },
   {
     path: '/settings/branding/logo/remove',
-    title: 'Remove the logo',
+    title: 'Remove logo',
     section,
     needs: ['getLogo', 'deleteLogo'],
     show: askRemove,
@@ -80,9 +80,9 @@ async function putLogo({ api, file }: Visit) {
 async function askRemove({ api, place }: Visit) {
   await api.organization.retrieveLogo();
   return confirmPage(place, {
-    title: 'Remove the logo',
-    text: 'Pages and new mails have your name alone.',
-    submit: 'Remove it',
+    title: 'Remove logo',
+    text: 'Pages and new mails show only your name.',
+    submit: 'Remove',
     back: '/settings/branding',
   });
 }

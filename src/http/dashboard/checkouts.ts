@@ -30,8 +30,8 @@ export const CHECKOUT_PAGES: readonly DashboardPage[] = [
     show: async ({ api, place, params: { id = '' } }) => {
       await api.checkouts.retrieve(id);
       return confirmPage(place, {
-        title: 'Expire the checkout',
-        text: 'It cannot be paid any more.',
+        title: 'Expire checkout',
+        text: 'It can no longer be paid.',
         submit: 'Expire',
         isGrave: true,
         back: `/checkouts/${id}`,

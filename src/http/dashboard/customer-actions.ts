@@ -41,7 +41,7 @@ export const CUSTOMER_ACTIONS: readonly DashboardPage[] = [
   },
   {
     path: '/customers/:id/edit',
-    title: 'Edit the customer',
+    title: 'Edit customer',
     section,
     needs: ['getCustomer', 'updateCustomer'],
     show: async (visit) => customerForm(visit.place, await customerOf(visit)),
@@ -57,7 +57,7 @@ export const CUSTOMER_ACTIONS: readonly DashboardPage[] = [
   },
   {
     path: '/customers/:id/grants/:grant/void',
-    title: 'Take back a grant',
+    title: 'Void a grant',
     section,
     needs: ['getCustomer', 'listGrants', 'voidGrant'],
     show: showVoid,
@@ -95,7 +95,7 @@ export const CUSTOMER_ACTIONS: readonly DashboardPage[] = [
   },
   {
     path: '/customers/:id/labels',
-    title: 'Tags and fields',
+    title: 'Tags and custom fields',
     section,
     needs: ['getCustomer', 'listTags', 'listCustomFields', 'createTag', 'createCustomField'],
     show: showLabels,
@@ -270,6 +270,6 @@ async function label(visit: Visit): Promise<Done> {
       return done('removed');
     case null:
     default:
-      throw wrongField('action', 'is none of this page');
+      throw wrongField('action', 'is not on this page');
   }
 }

@@ -79,10 +79,10 @@ async function askRetry({ api, place, params: { id = '' } }: Visit) {
   const delivery = await api.deliveries.retrieve(id);
   const back = `/deliveries/${delivery.id}`;
   return confirmPage(place, {
-    title: 'Send it now',
+    title: 'Send now',
     under: delivery.eventType,
-    text: 'In any state: one that was delivered is sent once more. A settled one begins its schedule again.',
-    submit: 'Send it now',
+    text: 'It is sent whatever its state is. One that has succeeded or failed starts its retry schedule again.',
+    submit: 'Send now',
     to: `${back}/retry`,
     back,
   });

@@ -47,9 +47,9 @@ async function askDelete({ api, place, params }: Visit) {
   const all = api.discounts.list({ limit: PAGE_ROWS_MAX });
   const { code } = await rowOf(all, params['id'], 'discount');
   return confirmPage(place, {
-    title: 'Delete the discount',
+    title: 'Delete discount',
     under: code,
-    text: 'It takes nothing off any more. What was paid with it stays, and its code becomes free.',
+    text: 'The code stops working and can be used for a new discount. Past payments stay as they are.',
     submit: 'Delete',
     isGrave: true,
     back: '/discounts',

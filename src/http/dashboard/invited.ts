@@ -67,7 +67,7 @@ function userOf({ signedIn }: Entry): SignedIn['user'] | null {
 function signInFirst(email: string, token: string): Response {
   const to = encodeURIComponent(`${BASE}/invitations/${token}`);
   const next = { href: `${BASE}/sign-in?to=${to}`, label: 'Sign in' };
-  const text = `${email} has an account. Sign in as that user, and accept the invitation then.`;
+  const text = `${email} has an account. Sign in as that user first, then accept the invitation.`;
   return show(toldPage({ title: 'Sign in first', text, next }), 403);
 }
 
@@ -75,7 +75,7 @@ const gone = () =>
   told(
     410,
     'This invitation is no longer open',
-    'It was accepted or withdrawn, or is over a week old.',
+    'It was accepted or withdrawn, or is older than a week.',
   );
 
 function told(status: number, title: string, text: string): Response {

@@ -54,13 +54,13 @@ export const INVOICE_PAGES: readonly DashboardPage[] = [
   },
   {
     path: '/invoices/:id/finalize',
-    title: 'Issue an invoice',
+    title: 'Finalize an invoice',
     section,
     needs: ['getInvoice', 'finalizeInvoice'],
     show: asked(({ total, currency }) => ({
-      title: 'Issue the invoice',
+      title: 'Finalize invoice',
       text: html`<p>It gets its number, and ${money(total, currency)} is due.</p>`,
-      submit: 'Issue it',
+      submit: 'Finalize',
     })),
     act: {
       needs: ['finalizeInvoice'],
@@ -73,11 +73,9 @@ export const INVOICE_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getInvoice', 'payInvoice'],
     show: asked(({ amountDue, currency }) => ({
-      title: 'Charge the invoice',
-      text: html`<p>
-        ${money(amountDue, currency)} is taken from what the customer has left to pay with.
-      </p>`,
-      submit: 'Charge it now',
+      title: 'Charge invoice',
+      text: html`<p>${money(amountDue, currency)} is charged to the customer's payment method.</p>`,
+      submit: 'Charge now',
     })),
     act: { needs: ['payInvoice'], run: pay },
   },
@@ -87,9 +85,9 @@ export const INVOICE_PAGES: readonly DashboardPage[] = [
     section,
     needs: ['getInvoice', 'voidInvoice'],
     show: asked(({ amountDue, currency }) => ({
-      title: 'Void the invoice',
-      text: html`<p>Nobody owes ${money(amountDue, currency)} any more. Its number is kept.</p>`,
-      submit: 'Void it',
+      title: 'Void invoice',
+      text: html`<p>${money(amountDue, currency)} is no longer owed. The number is kept.</p>`,
+      submit: 'Void',
       isGrave: true,
     })),
     act: {

@@ -73,10 +73,10 @@ async function askRotate(visit: Visit) {
   const { place } = visit;
   const key = await keyOf(visit);
   return confirmPage(place, {
-    title: 'Replace the key',
+    title: 'Replace key',
     under: nameOf(key),
-    text: 'A key with the same name and scope is made; the old one ends after the overlap.',
-    submit: 'Replace it',
+    text: 'A new key with the same name and scope is created. The old key expires after the overlap.',
+    submit: 'Replace',
     to: `/keys/${key.id}/rotate`,
     back: '/keys',
     fields: [overlapField(place)],
@@ -92,10 +92,10 @@ async function rotate(visit: Visit) {
 async function askRevoke(visit: Visit) {
   const key = await keyOf(visit);
   return confirmPage(visit.place, {
-    title: 'Revoke the key',
+    title: 'Revoke key',
     under: nameOf(key),
-    text: 'It opens nothing from now on. Whatever still uses it is refused at once.',
-    submit: 'Revoke it',
+    text: 'The key stops working at once. Programs that still use it are refused.',
+    submit: 'Revoke',
     isGrave: true,
     to: `/keys/${key.id}/revoke`,
     back: '/keys',

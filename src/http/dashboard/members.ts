@@ -43,7 +43,7 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
   },
   {
     path: '/settings/invitations/new',
-    title: 'Invite somebody',
+    title: 'Invite a member',
     section,
     needs: ['createInvitation'],
     show: ({ place }) => Promise.resolve(invitePage(place)),
@@ -97,10 +97,10 @@ async function change(visit: Visit) {
 async function askRemove(visit: Visit) {
   const { id, email } = await visit.api.members.retrieve(idOf(visit));
   return confirmPage(visit.place, {
-    title: 'Remove the member',
+    title: 'Remove member',
     under: email,
-    text: 'Nothing of this organization is shown to the user from now on, and open invitations of the user end.',
-    submit: 'Remove the member',
+    text: 'The user loses access to this organization at once. Open invitations that the user made end.',
+    submit: 'Remove member',
     isGrave: true,
     to: `/settings/members/${id}/remove`,
     back: '/settings/members',
@@ -127,10 +127,10 @@ async function askWithdraw(visit: Visit) {
   const all = api.invitations.list({ limit: PAGE_ROWS_MAX });
   const invitation = await rowOf(all, id, 'invitation');
   return confirmPage(place, {
-    title: 'Withdraw the invitation',
+    title: 'Withdraw invitation',
     under: invitation.email,
-    text: 'Its link opens nothing from now on.',
-    submit: 'Withdraw it',
+    text: 'Its link stops working.',
+    submit: 'Withdraw',
     to: `/settings/invitations/${id}/revoke`,
     back: '/settings/members',
   });

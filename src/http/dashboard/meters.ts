@@ -48,7 +48,7 @@ export const METER_PAGES: readonly DashboardPage[] = [
       const { name } = await api.meters.retrieve(id);
       return confirmPage(place, {
         title: `Delete ${name}`,
-        text: 'Its history stays, its slug becomes free. While a product gives or sells it, it stays.',
+        text: 'Its history is kept, and its slug can be used again. A meter that a product gives or sells cannot be deleted.',
         submit: 'Delete',
         isGrave: true,
         back: `/meters/${id}`,

@@ -83,25 +83,20 @@ function begunIn({ headers }: Request, secrets: Secrets): Begun | null {
   }
 }
 
-const AGAIN = { href: `${BASE}/sign-in`, label: 'To the sign-in' };
+const AGAIN = { href: `${BASE}/sign-in`, label: 'To sign-in' };
 const told = (status: number, title: string, text: string): Response =>
   show(toldPage({ title, text, next: AGAIN }), status);
 
-const notHere = () => told(404, 'There is nothing here', 'No identity provider is set up.');
-const tooOften = () =>
-  told(429, 'A moment, please', 'There were too many requests. Try again in a minute.');
+const notHere = () => told(404, 'Page not found', 'No identity provider is configured.');
+const tooOften = () => told(429, 'Too many requests', 'Try again in a minute.');
 const notNow = () =>
-  told(503, 'Not now', 'The identity provider does not answer. Try again in a moment.');
+  told(503, 'Not available now', 'The identity provider does not answer. Try again in a moment.');
 const refused = () =>
-  told(
-    403,
-    'You are not signed in',
-    'The identity provider did not sign you in, or it took too long.',
-  );
+  told(403, 'Not signed in', 'The identity provider did not sign you in, or it took too long.');
 /** The same for an address that is not verified: it says nothing of who is known. */
 const unknownUser = () =>
   told(
     403,
-    'You are not signed in',
-    'No user here has an address that your identity provider has verified.',
+    'Not signed in',
+    'No user here has the e-mail address that your identity provider has verified.',
   );

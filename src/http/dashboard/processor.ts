@@ -20,7 +20,7 @@ export const PROCESSOR_PAGES: readonly DashboardPage[] = [
   },
   {
     path: '/settings/processor/disconnect',
-    title: 'Disconnect the processor',
+    title: 'Disconnect processor',
     section,
     needs: ['getProcessor', 'disconnectProcessor'],
     show: askDisconnect,
@@ -50,10 +50,10 @@ async function connect(visit: Visit) {
 async function askDisconnect({ api, place }: Visit) {
   const { account } = await api.organization.retrieveProcessor();
   return confirmPage(place, {
-    title: 'Disconnect the processor',
+    title: 'Disconnect processor',
     under: account,
-    text: 'Nothing new is paid there. Refunds, disputes and renewals of what it took stay with it.',
-    submit: 'Disconnect it',
+    text: 'New payments no longer go there. Refunds, disputes and renewals of earlier payments stay with it.',
+    submit: 'Disconnect',
     isGrave: true,
     to: '/settings/processor/disconnect',
     back: '/settings/processor',

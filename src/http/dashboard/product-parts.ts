@@ -45,7 +45,7 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
       await rowOf(prices, visit.params['price'], 'price');
       return confirmPart(visit, {
         title: `Archive a price of ${name}`,
-        text: 'It is offered to nobody any more. Who pays it goes on paying it.',
+        text: 'It can no longer be bought. Customers who pay it keep paying it.',
         submit: 'Archive',
       });
     },
@@ -81,7 +81,7 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
       return confirmPart(visit, {
         title: `Detach a feature of ${name}`,
         under: featureKey,
-        text: 'What customers were given by it stays theirs until their period ends.',
+        text: 'Customers keep what they were given until their period ends.',
         submit: 'Detach',
       });
     },
@@ -117,7 +117,7 @@ export const PRODUCT_PART_PAGES: readonly DashboardPage[] = [
       return confirmPart(visit, {
         title: `Archive a usage price of ${name}`,
         under: featureKey,
-        text: 'A subscription that has it keeps it until its period ends.',
+        text: 'Subscriptions that have it keep it until their period ends.',
         submit: 'Archive',
       });
     },

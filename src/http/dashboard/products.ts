@@ -63,7 +63,7 @@ export const PRODUCT_PAGES: readonly DashboardPage[] = [
       const { name } = await api.products.retrieve(id);
       return confirmPage(place, {
         title: `Archive ${name}`,
-        text: 'It can no longer be bought. Who has it keeps it, and is billed as before.',
+        text: 'It can no longer be bought. Customers who have it keep it and are billed as before.',
         submit: 'Archive',
         back: `/products/${id}`,
       });
@@ -83,7 +83,7 @@ export const PRODUCT_PAGES: readonly DashboardPage[] = [
       const { name } = await api.products.retrieve(id);
       return confirmPage(place, {
         title: `Publish ${name}`,
-        text: 'From then on everybody with its link can buy it.',
+        text: 'Everyone with its link can buy it.',
         submit: 'Publish',
         back: `/products/${id}`,
       });

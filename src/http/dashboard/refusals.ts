@@ -4,7 +4,7 @@ import { InvalidRequestError, TollhouseError } from '../../client/index.ts';
 /** As the API refuses a field: the form is shown again, with the message beside it. */
 export function wrongField(name: string, message: string): TollhouseError {
   const issues = [{ path: [name], message }];
-  return new InvalidRequestError('This cannot be read.', {
+  return new InvalidRequestError('This value cannot be read.', {
     type: 'invalid_request',
     status: 400,
     issues,

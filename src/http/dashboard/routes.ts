@@ -68,7 +68,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
 function answerRoot({ method, headers }: Request): Response {
   const isBrowser = headers.get('accept')?.includes('text/html') ?? false;
   if (!isBrowser || (method !== 'GET' && method !== 'HEAD')) {
-    return refuse('not_found', 'there is nothing here', { headers: { vary: 'accept' } });
+    return refuse('not_found', 'page not found', { headers: { vary: 'accept' } });
   }
   return new Response(null, { status: 302, headers: { location: BASE, vary: 'accept' } });
 }
@@ -373,10 +373,14 @@ function refusedByApi(error: unknown): Response | null {
   if (!(error instanceof TollhouseError)) return null;
   const { status } = error;
   if (status === 404 || status === 400) return nothingHere();
-  if (status === 403) return refusePage(403, 'Not for your role', error.message);
-  if (status === 429) return refusePage(429, 'Too many requests', 'Wait a moment, and try again.');
+  if (status === 403) return refusePage(403, 'Your role does not allow this', error.message);
+  if (status === 429) return refusePage(429, 'Too many requests', 'Wait a moment and try again.');
   if (status === null || status >= 500) {
-    return refusePage(503, 'Not now', 'The service cannot answer this now. Try again in a moment.');
+    return refusePage(
+      503,
+      'Not available now',
+      'The service cannot answer now. Try again in a moment.',
+    );
   }
   return refusePage(status, 'This was refused', error.message);
 }
@@ -412,19 +416,20 @@ function refusePage(status: number, title: string, text: string): Response {
 }
 
 const nothingHere = () =>
-  refusePage(404, 'There is nothing here', 'The address is wrong, or it is not yours to see.');
-const noSuchMethod = () => refusePage(405, 'Not like this', 'This page does not take that.');
+  refusePage(404, 'Page not found', 'The address is wrong, or you do not have access.');
+const noSuchMethod = () =>
+  refusePage(405, 'Method not allowed', 'This page does not take such a request.');
 const unreadableForm = () =>
-  refusePage(400, 'This form cannot be read', 'It is broken, or it holds a NUL character.');
+  refusePage(400, 'This form cannot be read', 'It is malformed, or contains a NUL character.');
 const foreignForm = () =>
   refusePage(
     403,
     'This form cannot be sent',
-    'It is not of this session. Go back, load the page again and repeat it.',
+    'It is from another session. Go back, reload the page and try again.',
   );
 const notForRole = ({ role }: Membership) =>
   refusePage(
     403,
-    'Not for your role',
+    'Your role does not allow this',
     `As ${role.replace('_', '-')} you may not do this. An owner can change your role.`,
   );

@@ -5,8 +5,8 @@ import type { SignedIn } from './door.ts';
 import { BASE, goTo, localPath, originOf, show, type PeoplePagesDeps } from './entry.ts';
 import type { Entry, OpenPage } from './page.ts';
 
-const WRONG = 'This code is wrong or was used. Wait for the next one.';
-const TOO_OFTEN = 'There were too many codes. Try again in a minute.';
+const WRONG = 'This code is wrong or was already used. Wait for the next one.';
+const TOO_OFTEN = 'Too many codes. Try again in a minute.';
 
 export function secondFactorPages(deps: PeoplePagesDeps): readonly OpenPage[] {
   return [

@@ -21,7 +21,7 @@ import { BASE, browserOf, goTo, localPath, originOf, show, type PeoplePagesDeps 
 import type { Entry, OpenPage } from './page.ts';
 
 const WRONG_EMAIL = 'Enter an e-mail address, such as you@example.com.';
-const TOO_OFTEN = 'There were too many requests. Try again in a minute.';
+const TOO_OFTEN = 'Too many requests. Try again in a minute.';
 
 export function signInPages(deps: PeoplePagesDeps): readonly OpenPage[] {
   return [

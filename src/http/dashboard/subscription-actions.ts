@@ -57,7 +57,7 @@ const ACTION_PAGES: readonly ActionPage[] = [
   {
     action: 'uncancel',
     path: 'uncancel',
-    title: 'Take a cancellation back',
+    title: 'Undo a cancellation',
     operation: 'uncancelSubscription',
     previewed: null,
     show: ({ place }, subject) => uncancelPage(place, subject),
@@ -66,7 +66,7 @@ const ACTION_PAGES: readonly ActionPage[] = [
   {
     action: 'unschedule',
     path: 'unschedule',
-    title: 'Take a change back',
+    title: 'Undo a change',
     operation: 'unscheduleSubscription',
     previewed: null,
     show: ({ place }, subject) => unschedulePage(place, subject),

@@ -66,9 +66,9 @@ export const WEBHOOK_PAGES: readonly DashboardPage[] = [
     show: (visit) =>
       confirm(visit, {
         to: 'disable',
-        title: 'Disable the endpoint',
-        text: 'Nothing is sent to it. What happens meanwhile is held, and sent when it is enabled.',
-        submit: 'Disable it',
+        title: 'Disable endpoint',
+        text: 'Nothing is sent while it is disabled. Events are held, and sent when it is enabled again.',
+        submit: 'Disable',
       }),
     act: { needs: ['updateWebhookEndpoint'], run: (visit) => turn(visit, 'disabled') },
   },
@@ -80,9 +80,9 @@ export const WEBHOOK_PAGES: readonly DashboardPage[] = [
     show: (visit) =>
       confirm(visit, {
         to: 'enable',
-        title: 'Enable the endpoint',
-        text: 'What was held is sent at once.',
-        submit: 'Enable it',
+        title: 'Enable endpoint',
+        text: 'Held events are sent at once.',
+        submit: 'Enable',
       }),
     act: { needs: ['updateWebhookEndpoint'], run: (visit) => turn(visit, 'enabled') },
   },
@@ -94,24 +94,24 @@ export const WEBHOOK_PAGES: readonly DashboardPage[] = [
     show: (visit) =>
       confirm(visit, {
         to: 'delete',
-        title: 'Delete the endpoint',
-        text: 'Nothing more is sent to it, and it cannot be brought back.',
-        submit: 'Delete it',
+        title: 'Delete endpoint',
+        text: 'Nothing more is sent to it. This cannot be undone.',
+        submit: 'Delete',
         isGrave: true,
       }),
     act: { needs: ['deleteWebhookEndpoint'], run: remove },
   },
   {
     path: '/webhooks/:id/rotate',
-    title: 'Replace the secret',
+    title: 'Rotate secret',
     section,
     needs: [...read, 'rotateWebhookEndpointSecret'],
     show: (visit) =>
       confirm(visit, {
         to: 'rotate',
-        title: 'Replace the secret',
-        text: 'The new one signs from now on, and the old one signs too for 24 hours.',
-        submit: 'Replace it',
+        title: 'Rotate secret',
+        text: 'The new secret signs from now on. The old one also signs for 24 hours.',
+        submit: 'Rotate',
       }),
     act: { needs: [...read, 'rotateWebhookEndpointSecret'], run: rotate },
   },

@@ -56,7 +56,7 @@ export function accountPage(view: AccountView): Page {
   ${
     mustEnrol
       ? html`<div class="notice warn" role="status">
-          <p>This needs a second factor: enroll one below, then go on.</p>
+          <p>This needs a second factor: enroll one below, then continue.</p>
         </div>`
       : null
   }
@@ -73,7 +73,7 @@ function profile(view: AccountView): Html {
   const { email, name } = view;
   return section('You', [
     html`<p class="muted"><bdi>${email}</bdi></p>`,
-    action(view, 'rename', 'Change the name', {
+    action(view, 'rename', 'Change name', {
       fields: [
         html`<div class="field">
           <label for="f-name">Name</label>
@@ -97,9 +97,7 @@ function secondFactor(view: AccountView): Html {
   const { enrolment, recoveryCodes } = view;
   if (enrolment === null) {
     return section('Second factor', [
-      html`<p>
-        An authenticator app is enrolled. ${recoveryCodes} of its recovery codes are left.
-      </p>`,
+      html`<p>An authenticator app is enrolled. ${recoveryCodes} recovery codes are left.</p>`,
       action(view, 'remove-second-factor', 'Remove the second factor', { kind: ' grave' }),
     ]);
   }
@@ -137,8 +135,8 @@ function secondFactor(view: AccountView): Html {
 }
 
 const SIGN_IN_FIRST = html`<p>
-    There is none. To enroll one, sign in again: it takes a sign-in of the last 15 minutes, so that
-    nobody does who found this page open.
+    None. To enroll one, sign in again. Your sign-in must be at most 15 minutes old, so that nobody
+    else can enroll one in your open browser.
   </p>
   <p><a class="button quiet" href="${AGAIN}">Sign in again</a></p>`;
 
@@ -160,9 +158,9 @@ function sessions(view: AccountView): Html {
   return section('Sessions', [
     table({
       caption: 'Your sessions',
-      columns: ['Browser', 'From', 'Since', 'Last seen', ''],
+      columns: ['Browser', 'From', 'Signed in', 'Last seen', ''],
       rows,
-      empty: 'There is none.',
+      empty: 'No sessions.',
     }),
     action(view, 'sign-out-everywhere', 'Sign out everywhere', { kind: ' grave' }),
   ]);
@@ -183,17 +181,17 @@ function organisations(view: AccountView): Html {
   return section('Organizations', [
     table({
       caption: 'Your organizations',
-      columns: ['Organization', 'As', ''],
+      columns: ['Organization', 'Role', ''],
       rows: [...joined, ...invited],
-      empty: 'You belong to none. A member of one can invite you.',
+      empty: 'You do not belong to an organization yet. A member can invite you.',
     }),
     invitations === null ? NOT_PROVEN : null,
   ]);
 }
 
 const NOT_PROVEN = html`<p class="muted">
-  Invitations are not listed here until you have signed in by a link that was sent to your address,
-  or by an identity provider. Until then open the link of an invitation itself.
+  To see invitations here, sign in with a link that was sent to your address, or with an identity
+  provider. Until then, open the link of the invitation itself.
 </p>`;
 
 /** The page belongs to no organisation, and so to no zone. */
@@ -205,12 +203,12 @@ function utc(at: Date): Html {
 /** Shown once. */
 export function recoveryCodesPage(codes: readonly string[], to: string): Page {
   const content = html`<p>
-      The second factor is enrolled. Keep these codes where you find them without your phone: each
-      takes the place of a code once. They are shown only now.
+      The second factor is enrolled. Keep these recovery codes where you can find them without your
+      phone. Each works once, instead of a code. They are shown only now.
     </p>
     <ul class="codes">
       ${codes.map((code) => html`<li><span class="code">${code}</span></li>`)}
     </ul>
-    <p><a class="button" href="${to}">I have them</a></p>`;
+    <p><a class="button" href="${to}">I have saved them</a></p>`;
   return plainPage({ title: 'Your recovery codes', content });
 }

@@ -34,7 +34,7 @@ export function customerAlertsSection(
   return section(
     'Alerts',
     html`${table({
-      caption: 'Alerts that concern the customer',
+      caption: 'Alerts of this customer',
       columns: ['Feature', 'Alert', 'State', 'For', ''],
       rows: alerts
         .slice(0, ALERTS_MAX)
@@ -45,9 +45,9 @@ export function customerAlertsSection(
           alert.customerId === null ? 'each customer' : 'this customer',
           removal(place, alert),
         ]),
-      empty: 'No alert.',
+      empty: 'No alerts yet.',
     })}
-    ${more > 0 ? html`<p class="muted">And ${more} more: those of a feature are on its page.</p>` : null}`,
+    ${more > 0 ? html`<p class="muted">And ${more} more. The page of a feature lists its alerts.</p>` : null}`,
     place.may('createAlert') ? [button(place, `${at}/alert`, 'New alert')] : [],
   );
 }
@@ -74,9 +74,9 @@ export function meterAlertsSection(
             ),
         removal(place, alert),
       ]),
-      empty: 'No alert.',
+      empty: 'No alerts yet.',
     })}
-    ${hasMore ? html`<p class="muted">There are more, of other customers.</p>` : null}`,
+    ${hasMore ? html`<p class="muted">There are more, for other customers.</p>` : null}`,
     place.may('createAlert') ? [button(place, `${at}/alert`, 'New alert')] : [],
   );
 }
@@ -96,7 +96,7 @@ export function alertForm(
   const back = isOfMeter ? `/meters/${of.meter.id}` : `/customers/${of.customer.id}`;
   if (!isOfMeter && of.meters.length === 0) {
     return html`${heading('New alert')}
-      <p class="empty">There is no feature yet. Make a meter first.</p>`;
+      <p class="empty">There is no feature yet. Create a meter first.</p>`;
   }
   const feature = isOfMeter
     ? null
@@ -109,28 +109,28 @@ export function alertForm(
     <p>
       ${
         isOfMeter
-          ? html`For each customer of ${code(of.meter.slug)}, whenever one of them reaches it.`
+          ? html`For each customer of ${code(of.meter.slug)} who reaches the threshold.`
           : 'For this customer, whenever it reaches the threshold.'
       }
-      Webhook endpoints that name ${code('alert.triggered')} hear of it.
+      Webhook endpoints that subscribe to ${code('alert.triggered')} get an event.
     </p>
     ${form(place, {
       to: place.path,
-      submit: 'Make the alert',
+      submit: 'Create alert',
       fields: [
         feature,
         select(place, {
           name: 'type',
-          label: 'When there are',
+          label: 'Condition',
           options: ALERT_TYPES.map((type) => ({ value: type, label: SENTENCES[type]('…') })),
         }),
         field(place, {
           name: 'threshold',
           label: 'Threshold',
-          hint: 'In units of the feature, or in percent of what is included.',
+          hint: 'In units of the feature, or in percent of the limit.',
           isRequired: true,
         }),
       ],
     })}
-    <p>${button(place, back, 'Leave it')}</p>`;
+    <p>${button(place, back, 'Cancel')}</p>`;
 }

@@ -25,20 +25,20 @@ export function auditLogPage(
   const csv = button(place, `/audit-log.csv?${same.toString()}`, 'Download as CSV');
   return html`${heading('Audit log', { actions: [csv] })} ${faultNotice(place)}
   ${filters([
-    filterField(place, { name: 'operation', label: 'Did', hint: 'As in updateProduct' }),
+    filterField(place, { name: 'operation', label: 'Action', hint: 'For example updateProduct' }),
     filterSelect(place, {
       name: 'actor_kind',
-      label: 'Who',
-      options: optionsOf(ACTOR_KINDS, 'Everybody'),
+      label: 'Actor',
+      options: optionsOf(ACTOR_KINDS, 'Everyone'),
     }),
-    filterField(place, { name: 'actor', label: 'Id of a user, key or customer', type: 'search' }),
-    filterField(place, { name: 'object_id', label: 'Id of what it was done to', type: 'search' }),
+    filterField(place, { name: 'actor', label: 'Actor id: user, key or customer', type: 'search' }),
+    filterField(place, { name: 'object_id', label: 'Object id', type: 'search' }),
     filterField(place, { name: 'from', label: 'From', type: 'datetime-local' }),
     filterField(place, { name: 'to', label: 'Before', type: 'datetime-local' }),
   ])}
   ${table({
-    caption: 'What was done, newest first',
-    columns: ['When', 'Who', 'Did', 'To', 'What changed'],
+    caption: 'Audit log, newest first',
+    columns: ['When', 'Actor', 'Action', 'Object', 'Changes'],
     rows: data.map((entry) => [
       instant(place, entry.at),
       whoOf(entry),
@@ -46,7 +46,7 @@ export function auditLogPage(
       objectOf(entry),
       changesOf(entry),
     ]),
-    empty: 'Nothing like that was done.',
+    empty: 'No entries match these filters.',
   })}
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }

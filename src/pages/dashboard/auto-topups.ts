@@ -15,18 +15,18 @@ export function autoTopupsSection(
   at: string,
   autoTopups: readonly AutoTopup[],
 ): Html {
-  const add = place.may('putAutoTopup') ? [button(place, `${at}/auto-topup`, 'Set')] : [];
+  const add = place.may('putAutoTopup') ? [button(place, `${at}/auto-topup`, 'Set up')] : [];
   const title = 'Automatic top-ups';
   if (autoTopups.length === 0) {
-    return section(title, html`<p class="empty">None: nothing is charged by itself.</p>`, add);
+    return section(title, html`<p class="empty">None. Nothing is charged automatically.</p>`, add);
   }
   return section(
     title,
     table({
-      caption: 'The automatic top-ups of the customer',
+      caption: 'Automatic top-ups of this customer',
       columns: [
         'Feature',
-        { label: 'Gives', isNumber: true },
+        { label: 'Adds', isNumber: true },
         { label: 'Below', isNumber: true },
         'At most',
         'State',
@@ -74,15 +74,17 @@ export function autoTopupForm(
   const features = meters.filter(({ aggregation }) => ['sum', 'count'].includes(aggregation));
   return html`${heading('Automatic top-up', { under: link(place, `/customers/${customer.id}`, name) })}
     <p>
-      Whenever less than this is left, the customer's newest payment method is charged the price,
-      and the units are granted.
+      When fewer units than the threshold are left, the customer's newest payment method is charged
+      the price, and the units are granted.
     </p>
     ${
       features.length === 0 || prices.length === 0
-        ? html`<p class="empty">It needs a meter that sums or counts, and a one-time price.</p>`
+        ? html`<p class="empty">
+            An automatic top-up needs a meter that sums or counts, and a one-time price.
+          </p>`
         : form(place, {
             to,
-            submit: 'Set the top-up',
+            submit: 'Save top-up',
             fields: [
               select(place, {
                 name: 'feature_key',
@@ -92,36 +94,36 @@ export function autoTopupForm(
               }),
               checkbox(place, {
                 name: 'enabled',
-                label: 'On',
+                label: 'Enabled',
                 isChecked: current?.enabled ?? true,
               }),
               field(place, {
                 name: 'threshold',
-                label: 'Below',
+                label: 'Threshold',
                 value: String(current?.threshold ?? ''),
                 isRequired: true,
               }),
               field(place, {
                 name: 'amount',
-                label: 'How much it gives',
+                label: 'Units to add',
                 value: String(current?.amount ?? ''),
                 isRequired: true,
               }),
               select(place, {
                 name: 'price_id',
-                label: 'For',
+                label: 'Price',
                 value: current?.priceId ?? '',
                 options: prices,
               }),
               field(place, {
                 name: 'limit.count',
-                label: 'At most',
+                label: 'Maximum charges',
                 value: String(current?.limit?.count ?? ''),
-                hint: 'How often. Empty: without a limit.',
+                hint: 'Leave empty for no limit.',
               }),
               select(place, {
                 name: 'limit.interval',
-                label: 'in a',
+                label: 'Per',
                 value: current?.limit?.interval ?? 'month',
                 options: LIMIT_INTERVALS.map((value) => ({ value, label: value })),
               }),
@@ -134,7 +136,7 @@ export function autoTopupForm(
 function removal(place: Place, to: string, current: AutoTopup | null): Html | null {
   if (current === null || !place.may('deleteAutoTopup')) return null;
   return section(
-    'Without it',
+    'Remove',
     form(place, {
       to,
       submit: `Remove the top-up of ${current.featureKey}`,

@@ -30,11 +30,11 @@ export function balancesSection(
   }: { readonly features: readonly FeatureBalance[]; readonly nextFeatures: string | null },
 ): Html {
   return section(
-    'What it may use',
+    'Features and limits',
     html`${live(
       'balances',
       features.length === 0
-        ? html`<p class="empty">Nothing: no plan and no grant gives it a feature.</p>`
+        ? html`<p class="empty">No features yet. A plan or a grant gives them.</p>`
         : html`${features.map((feature) => explained(place, at, feature))}`,
     )}
     ${pager(place, { hasMore: next !== null, last: next ?? undefined }, FEATURES_PARAMETER)}`,
@@ -78,23 +78,22 @@ function explained(
   const fired = alerts.filter(({ triggered }) => triggered);
   const isBoolean = grants.length > 0 && grants.every((grant) => grant.boolean);
   const beyond = pool === null ? null : html`, which ${pool} pays`;
-  const noneOf = () => (hasMoreGrants ? 'a grant further on' : (pool ?? unpaid(grants)));
+  const noneOf = () =>
+    hasMoreGrants ? 'a grant that is not listed here' : (pool ?? unpaid(grants));
   return html`<h3>${featureKey}</h3>
     ${facts([
       isBoolean ? ['Included', 'yes'] : ['Left', quantity(balance.remaining)],
       isBoolean ? null : ['Used', `${quantity(balance.consumed)} of ${quantity(balance.limit)}`],
       balance.reserved === 0 ? null : ['Reserved', quantity(balance.reserved)],
-      balance.overage === 0
-        ? null
-        : ['Beyond the limit', html`${quantity(balance.overage)}${beyond}`],
-      fired.length === 0 ? null : ['Alerts that have fired', fired.map(alertWords).join(', ')],
+      balance.overage === 0 ? null : ['Overage', html`${quantity(balance.overage)}${beyond}`],
+      fired.length === 0 ? null : ['Triggered alerts', fired.map(alertWords).join(', ')],
       periodStart === null
         ? null
         : [
             'Period',
-            html`${instant(place, periodStart)} – ${instant(place, periodEnd) ?? 'without end'}`,
+            html`${instant(place, periodStart)} – ${instant(place, periodEnd) ?? 'no end'}`,
           ],
-      ['The next use is paid by', payer === undefined ? noneOf() : nameOf(payer)],
+      ['The next use takes from', payer === undefined ? noneOf() : nameOf(payer)],
     ])}
     ${grantTable(place, at, {
       caption: `Grants of ${featureKey}, in the order in which they are used up`,
@@ -112,8 +111,8 @@ function explained(
       coming.length === 0
         ? null
         : table({
-            caption: `What comes for ${featureKey}`,
-            columns: ['When', 'What'],
+            caption: `Upcoming changes of ${featureKey}`,
+            columns: ['When', 'Change'],
             rows: coming,
             empty: '',
           })
@@ -138,7 +137,7 @@ function grantTable(
       ...(isOfAll ? ['Feature'] : []),
       'Grant',
       'State',
-      { label: 'Given', isNumber: true },
+      { label: 'Granted', isNumber: true },
       { label: 'Used', isNumber: true },
       { label: 'Left', isNumber: true },
       'Ends',
@@ -153,10 +152,10 @@ function grantTable(
       grant.unlimited && grant.suspended !== null ? '0' : quantity(grant.remaining),
       instant(place, grant.expiresAt),
       place.may('voidGrant') && grant.subscriptionId === null
-        ? link(place, `${at}/grants/${grant.id}/void`, 'Take back')
+        ? link(place, `${at}/grants/${grant.id}/void`, 'Void')
         : null,
     ]),
-    empty: 'No grant is left.',
+    empty: 'No grants.',
   });
 }
 
@@ -167,7 +166,7 @@ function pays({ status, suspended, remaining }: LiveGrant): boolean {
 
 function unpaid(grants: readonly LiveGrant[]): string {
   if (grants.some(({ overageAllowed, suspended }) => overageAllowed && suspended === null)) {
-    return 'nothing: it is beyond the limit, which is allowed';
+    return 'nothing: it is over the limit, and overage is allowed';
   }
   const held = grants.find(({ suspended }) => suspended !== null);
   if (held !== undefined) {
@@ -175,13 +174,13 @@ function unpaid(grants: readonly LiveGrant[]): string {
       ? 'nothing: its subscription is blocked until it is paid'
       : 'nothing: its subscription is paused';
   }
-  return 'nothing: it is used up, and is denied';
+  return 'nothing: it is used up, so use is denied';
 }
 
 const SOURCES = {
   subscription: 'Plan',
   top_up: 'Top-up',
-  rollover: 'Left over from before',
+  rollover: 'Rollover',
   manual: 'Allowance',
 } as const satisfies Record<LiveGrant['source'], string>;
 
@@ -203,13 +202,11 @@ function whatComes(place: Place, grants: readonly LiveGrant[]): (readonly [Html 
     const { amount, expiresAt, renewsAt, effectiveAt, status } = grant;
     const given = quantity(amount);
     return [
-      status === 'scheduled'
-        ? ([effectiveAt, `${nameOf(grant)} begins with ${given}`] as const)
-        : null,
-      renewsAt === null ? null : ([renewsAt, `${nameOf(grant)} is given anew: ${given}`] as const),
+      status === 'scheduled' ? ([effectiveAt, `${nameOf(grant)} starts: ${given}`] as const) : null,
+      renewsAt === null ? null : ([renewsAt, `${nameOf(grant)} renews: ${given}`] as const),
       expiresAt === null
         ? null
-        : ([expiresAt, `${nameOf(grant)} ends, with what is left of it`] as const),
+        : ([expiresAt, `${nameOf(grant)} expires, with what is left of it`] as const),
     ].filter((one) => one !== null);
   });
   return found

@@ -16,8 +16,8 @@ export function brandingSection({ branding }: Organization, actions: readonly Ht
     facts([
       ['Colour', color === null ? null : code(color)],
       ['Logo', logoUrl],
-      ['Support by e-mail', supportEmail],
-      ['Support at', supportUrl],
+      ['Support e-mail', supportEmail],
+      ['Support page', supportUrl],
     ]),
     actions,
   );
@@ -34,42 +34,42 @@ export function brandingPage(place: Place, { branding, logo, shown }: BrandingVi
   return html`${heading('Branding', { under: 'On the checkout, the portal, invoices and mails.' })}
   ${form(place, {
     to: '/settings/branding',
-    submit: 'Change it',
+    submit: 'Save',
     fields: [
       field(place, {
         name: 'branding.color',
         label: 'Colour',
         value: branding.color ?? '',
-        hint: 'Like #0e5c4a; what is on it and beside it is made readable. Empty: ours.',
+        hint: 'For example #0e5c4a. Text on it is kept readable. Leave empty for the default.',
       }),
       field(place, {
         name: 'branding.support_email',
-        label: 'Support by e-mail',
+        label: 'Support e-mail',
         type: 'email',
         value: branding.supportEmail ?? '',
       }),
       field(place, {
         name: 'branding.support_url',
-        label: 'Support at',
+        label: 'Support page',
         type: 'url',
         maxlength: 2048,
         value: branding.supportUrl ?? '',
-        hint: 'An https address.',
+        hint: 'An https URL.',
       }),
     ],
   })}
-  ${logoSection(place, logo)} ${section('How it looks', brandPreview(place, shown))}`;
+  ${logoSection(place, logo)} ${section('Preview', brandPreview(place, shown))}`;
 }
 
 function logoSection(place: Place, logo: Logo | null): Html {
   const actions = [
-    button(place, '/settings/branding/logo', logo === null ? 'Upload a logo' : 'Replace it'),
-    logo === null ? null : button(place, '/settings/branding/logo/remove', 'Remove it'),
+    button(place, '/settings/branding/logo', logo === null ? 'Upload a logo' : 'Replace logo'),
+    logo === null ? null : button(place, '/settings/branding/logo/remove', 'Remove logo'),
   ];
   return section('Logo', logo === null ? NO_LOGO : logoFacts(logo), actions);
 }
 
-const NO_LOGO = html`<p class="empty">There is none: pages have your name alone.</p>`;
+const NO_LOGO = html`<p class="empty">No logo. Pages show only your name.</p>`;
 
 function logoFacts({ url, type, width, height }: Logo): Html {
   return facts([
@@ -86,18 +86,18 @@ export type LogoBounds = {
 };
 
 export function logoPage(place: Place, { bytes, side, types }: LogoBounds): Html {
-  const under = 'In place of the one before. Everybody can see it.';
+  const under = 'It replaces the current logo. Everyone can see it.';
   return html`${heading('Logo', { under })}
   ${form(place, {
     to: '/settings/branding/logo',
-    submit: 'Upload it',
+    submit: 'Upload',
     takesFile: true,
     fields: [
       fileField(place, {
         name: 'data',
         label: 'Image',
         accept: types,
-        hint: `PNG, JPEG or WebP that stands still, at most ${bytes / 1024} KiB and ${side} pixels a side.`,
+        hint: `PNG, JPEG or WebP without animation, at most ${bytes / 1024} KiB and ${side} pixels a side.`,
       }),
     ],
   })}`;

@@ -30,7 +30,7 @@ export function checkoutsPage(
   ])}
   ${table({
     caption: 'Checkouts, newest first',
-    columns: ['Checkout', { label: 'Amount', isNumber: true }, 'State', 'Buyer', 'Until', 'Paid'],
+    columns: ['Checkout', { label: 'Amount', isNumber: true }, 'State', 'Buyer', 'Expires', 'Paid'],
     rows: data.map((checkout) => [
       link(place, `/checkouts/${checkout.id}`, code(checkout.id)),
       money(checkout.amount, checkout.currency),
@@ -39,7 +39,7 @@ export function checkoutsPage(
       instant(place, checkout.expiresAt),
       instant(place, checkout.paidAt),
     ]),
-    empty: 'No checkout is like that.',
+    empty: 'No checkouts match these filters.',
   })}
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
@@ -55,11 +55,7 @@ export function checkoutPage(place: Place, checkout: Checkout): Html {
         : null,
     ],
   })}
-  ${
-    isOpen
-      ? facts([['Where the buyer pays', html`<a href="${checkout.url}">${checkout.url}</a>`]])
-      : null
-  }
+  ${isOpen ? facts([['Checkout URL', html`<a href="${checkout.url}">${checkout.url}</a>`]]) : null}
   ${live(
     'checkout',
     facts([
@@ -71,9 +67,9 @@ export function checkoutPage(place: Place, checkout: Checkout): Html {
         'Customer',
         customerId === null ? null : link(place, `/customers/${customerId}`, code(customerId)),
       ],
-      ['Your id of the buyer', checkout.externalCustomerId],
-      ['Your reference', checkout.clientReferenceId],
-      ['Until', instant(place, checkout.expiresAt)],
+      ['Your customer id', checkout.externalCustomerId],
+      ['Client reference', checkout.clientReferenceId],
+      ['Expires', instant(place, checkout.expiresAt)],
       ['Paid', instant(place, checkout.paidAt)],
       ...Object.entries(checkout.metadata).map(([name, text]) => [name, text] as const),
     ]),

@@ -14,6 +14,8 @@ export type Question = {
   /** Below the place's base: where the form goes, if not to the page itself, and where to go instead. */
   readonly to?: string;
   readonly back: string;
+  /** The button that leads there, where "Cancel" could be taken for what is asked. */
+  readonly leave?: string;
   /** It cannot be undone. */
   readonly isGrave?: boolean;
   readonly fields?: readonly (Html | null)[];
@@ -22,8 +24,8 @@ export type Question = {
 
 export function confirmPage(place: Place, of: Question): Html {
   const { title, under = null, text, submit, to = place.path, back } = of;
-  const { isGrave = false, fields = [], hidden = {} } = of;
-  return html`${heading(title, { under, actions: [button(place, back, 'Leave it')] })}
+  const { leave = 'Cancel', isGrave = false, fields = [], hidden = {} } = of;
+  return html`${heading(title, { under, actions: [button(place, back, leave)] })}
   ${typeof text === 'string' ? html`<p>${text}</p>` : text}
   ${form(place, { to, submit, isGrave, fields, hidden })}`;
 }

@@ -17,10 +17,10 @@ export function creditSection(place: Place, credit: readonly CreditBalance[]): H
     'Credit',
     credit.map(
       ({ currency, balance, entries }) =>
-        html`${facts([[`Left in ${currency}`, money(balance, currency)]])}
+        html`${facts([[`Balance in ${currency}`, money(balance, currency)]])}
         ${table({
-          caption: `The newest changes of credit in ${currency}`,
-          columns: ['What', { label: 'Amount', isNumber: true }, 'Invoice', 'When'],
+          caption: `Latest credit entries in ${currency}`,
+          columns: ['Reason', { label: 'Amount', isNumber: true }, 'Invoice', 'When'],
           rows: entries
             .slice(0, ENTRIES)
             .map(({ reason, note, amount, invoiceId, createdAt }) => [

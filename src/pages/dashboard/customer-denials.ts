@@ -13,14 +13,14 @@ export function denialsSection(place: Place, denials: readonly Decision[]): Html
     'Denials',
     html`<div id="denials" data-live>
       ${table({
-        caption: 'The newest denials',
+        caption: 'Latest denials',
         columns: [
           'When',
           'Feature',
-          { label: 'Asked', isNumber: true },
+          { label: 'Requested', isNumber: true },
           { label: 'Left', isNumber: true },
-          'Why',
-          { label: 'Times', isNumber: true },
+          'Reason',
+          { label: 'Count', isNumber: true },
         ],
         rows: denials.map((denial) => [
           link(place, explanationOf(denial), instant(place, denial.at)),
@@ -30,7 +30,7 @@ export function denialsSection(place: Place, denials: readonly Decision[]): Html
           denial.rule,
           String(denial.count),
         ]),
-        empty: 'It was denied nothing lately.',
+        empty: 'No recent denials.',
       })}
     </div>`,
   );

@@ -31,7 +31,7 @@ export function customerForm(place: Place, customer: Customer | null): Html {
   const metadata = customer === null ? {} : customer.metadata;
   const line = (name: string, label: string, value: string | null | undefined) =>
     field(place, { name, label, value: value ?? '' });
-  return html`${customer === null ? heading('New customer') : about(place, customer, 'Edit the customer')}
+  return html`${customer === null ? heading('New customer') : about(place, customer, 'Edit customer')}
   ${form(place, {
     to: customer === null ? '/customers/new' : `/customers/${customer.id}/edit`,
     submit: customer === null ? 'Create' : 'Save',
@@ -42,10 +42,10 @@ export function customerForm(place: Place, customer: Customer | null): Html {
         name: 'external_customer_id',
         label: 'Your id',
         value: customer?.externalCustomerId ?? '',
-        hint: 'By which your own programs name the customer.',
+        hint: 'The id that your own programs use for this customer.',
       }),
       line('billing_address.line1', 'Address', address?.line1),
-      line('billing_address.line2', 'Second line', address?.line2),
+      line('billing_address.line2', 'Address, second line', address?.line2),
       line('billing_address.postal_code', 'Postal code', address?.postalCode),
       line('billing_address.city', 'City', address?.city),
       line('billing_address.state', 'State', address?.state),
@@ -60,7 +60,7 @@ export function customerForm(place: Place, customer: Customer | null): Html {
         name: 'metadata',
         label: 'Metadata',
         value: JSON.stringify(metadata, null, 2),
-        hint: 'Names and texts, as JSON: {"crm": "A-17"}',
+        hint: 'Keys and texts, as JSON: {"crm": "A-17"}',
         maxlength: 40_000,
       }),
     ],
@@ -71,7 +71,7 @@ export function grantForm(place: Place, customer: Customer, meters: readonly Met
   return html`${about(place, customer, 'Grant')}
   ${
     meters.length === 0
-      ? html`<p class="empty">There is no feature yet. Make a meter first.</p>`
+      ? html`<p class="empty">There is no feature yet. Create a meter first.</p>`
       : form(place, {
           to: `/customers/${customer.id}/grant`,
           submit: 'Grant',
@@ -79,18 +79,18 @@ export function grantForm(place: Place, customer: Customer, meters: readonly Met
             featureField(place, meters),
             field(place, {
               name: 'amount',
-              label: 'How much',
-              hint: 'Leave it empty where it is unlimited.',
+              label: 'Amount',
+              hint: 'Leave empty if unlimited.',
             }),
             checkbox(place, { name: 'unlimited', label: 'Unlimited' }),
             select(place, {
               name: 'reset_interval',
-              label: 'Given',
+              label: 'Resets every',
               options: [
-                { value: '', label: 'once' },
+                { value: '', label: 'never' },
                 ...GRANT_INTERVALS.map((value) => ({
                   value,
-                  label: `each ${value}`,
+                  label: value,
                 })),
               ],
             }),
@@ -98,19 +98,19 @@ export function grantForm(place: Place, customer: Customer, meters: readonly Met
               name: 'effective_at',
               label: 'From',
               type: 'datetime-local',
-              hint: `In ${place.zone}. Empty: from now on.`,
+              hint: `In ${place.zone}. Leave empty to start now.`,
             }),
             field(place, {
               name: 'expires_at',
               label: 'Until',
               type: 'datetime-local',
-              hint: `In ${place.zone}. Empty: without end.`,
+              hint: `In ${place.zone}. Leave empty for no end.`,
             }),
             field(place, {
               name: 'priority',
               label: 'Priority',
               value: '100',
-              hint: 'What has a lower one is used up first.',
+              hint: 'Lower is used first.',
             }),
             field(place, { name: 'reason', label: 'Reason', isRequired: true, maxlength: 500 }),
           ],
@@ -127,18 +127,18 @@ const featureField = (place: Place, meters: readonly Meter[]): Html =>
   });
 
 export function voidGrantForm(place: Place, customer: Customer, grant: LiveGrant): Html {
-  return html`${about(place, customer, 'Take back a grant')}
+  return html`${about(place, customer, 'Void a grant')}
   ${facts([
     ['Feature', grant.featureKey],
     ['Given', quantity(grant.amount)],
-    ['Left, and taken back', quantity(grant.remaining)],
-    ['Used, and stays used', quantity(grant.used)],
+    ['Left: will be voided', quantity(grant.remaining)],
+    ['Used: stays used', quantity(grant.used)],
     ['Since', instant(place, grant.effectiveAt)],
     ['Reason', grant.reason],
   ])}
   ${form(place, {
     to: `/customers/${customer.id}/grants/${grant.id}/void`,
-    submit: 'Take it back',
+    submit: 'Void grant',
     isGrave: true,
   })}`;
 }
@@ -146,18 +146,18 @@ export function voidGrantForm(place: Place, customer: Customer, grant: LiveGrant
 export function correctionForm(place: Place, customer: Customer, meters: readonly Meter[]): Html {
   return html`${about(place, customer, 'Correct usage')}
     <p>
-      A correction is an event of its own: what was recorded stays, and the difference is recorded
+      A correction is an event of its own. What was recorded stays, and the difference is recorded
       beside it.
     </p>
     ${form(place, {
       to: `/customers/${customer.id}/correct`,
-      submit: 'Record the correction',
+      submit: 'Record correction',
       fields: [
         featureField(place, meters),
         field(place, {
           name: 'value',
-          label: 'By how much',
-          hint: '-5 takes five back, 5 adds five.',
+          label: 'Change',
+          hint: '-5 removes five units, 5 adds five.',
           isRequired: true,
         }),
         field(place, { name: 'reason', label: 'Reason', isRequired: true, maxlength: 200 }),
@@ -168,10 +168,10 @@ export function correctionForm(place: Place, customer: Customer, meters: readonl
 export function spendCapForm(place: Place, customer: Customer, cap: SpendCap | null): Html {
   const to = `/customers/${customer.id}/spend-cap`;
   return html`${about(place, customer, 'Spend cap')}
-    <p>The most that unbilled usage of its subscriptions may cost in a period.</p>
+    <p>The most that unbilled usage of this customer may cost in a period.</p>
     ${form(place, {
       to,
-      submit: 'Set the cap',
+      submit: 'Save cap',
       fields: [
         field(place, {
           name: 'amount',
@@ -191,10 +191,10 @@ export function spendCapForm(place: Place, customer: Customer, cap: SpendCap | n
       cap === null || !place.may('deleteSpendCap')
         ? null
         : section(
-            'Without a cap',
+            'No cap',
             form(place, {
               to,
-              submit: 'Remove the cap',
+              submit: 'Remove cap',
               hidden: { remove: 'true' },
               isGrave: true,
             }),
@@ -204,14 +204,14 @@ export function spendCapForm(place: Place, customer: Customer, cap: SpendCap | n
 
 export function portalLinkForm(place: Place, customer: Customer): Html {
   return html`${about(place, customer, 'Portal link')}
-    <p>Whoever has the link sees and changes what the customer bought. It is shown once.</p>
+    <p>Anyone with this link can see and change what the customer bought. It is shown once.</p>
     ${form(place, {
       to: `/customers/${customer.id}/portal-link`,
-      submit: 'Make a link',
+      submit: 'Create link',
       fields: [
         select(place, {
           name: 'ttl_seconds',
-          label: 'It opens the portal for',
+          label: 'Valid for',
           options: [
             { value: '3600', label: 'an hour' },
             { value: '86400', label: 'a day' },
@@ -228,9 +228,7 @@ export function portalLinkMade(
   { url, expiresAt }: PortalToken,
 ): Html {
   return html`${about(place, customer, 'Portal link')}
-    <p>
-      Copy it now: it is not shown again. It opens the portal until ${instant(place, expiresAt)}.
-    </p>
+    <p>Copy it now: it is not shown again. It is valid until ${instant(place, expiresAt)}.</p>
     <p class="secret">${url}</p>`;
 }
 
@@ -242,31 +240,31 @@ export function labelsForm(
   const to = `/customers/${customer.id}/labels`;
   const remove = (what: string, id: string) =>
     form(place, { to, submit: 'Remove', hidden: { action: `remove_${what}`, id }, isQuiet: true });
-  return html`${about(place, customer, 'Tags and fields')}
+  return html`${about(place, customer, 'Tags and custom fields')}
   ${section('Tags', [
     table({
       caption: 'Tags',
       columns: ['Tag', ''],
       rows: tags.map(({ id, name }) => [name, remove('tag', id)]),
-      empty: 'No tag.',
+      empty: 'No tags yet.',
     }),
     form(place, {
       to,
-      submit: 'Add the tag',
+      submit: 'Add tag',
       hidden: { action: 'add_tag' },
       fields: [field(place, { name: 'tag', label: 'New tag', maxlength: 100 })],
     }),
   ])}
-  ${section('Fields', [
+  ${section('Custom fields', [
     table({
-      caption: 'Fields',
+      caption: 'Custom fields',
       columns: ['Field', 'Value', ''],
       rows: fields.map(({ id, name, value }) => [name, value, remove('field', id)]),
-      empty: 'No field.',
+      empty: 'No custom fields yet.',
     }),
     form(place, {
       to,
-      submit: 'Add the field',
+      submit: 'Add field',
       hidden: { action: 'add_field' },
       fields: [
         field(place, { name: 'name', label: 'Name', maxlength: 100 }),

@@ -32,7 +32,7 @@ export function usageSection(place: Place, usage: CustomerUsage): Html {
   return section(
     'Usage',
     html`<div class="stack" id="usage" data-live>
-      ${features.length === 0 ? html`<p class="empty">It has no feature that is counted.</p>` : null}
+      ${features.length === 0 ? html`<p class="empty">No metered features.</p>` : null}
       ${features.map((feature) => drawn(place, range, feature))}
       ${pager(place, { hasMore, last: features.at(-1)?.meter.slug }, FEATURE_PARAMETER)}
     </div>`,
@@ -70,12 +70,12 @@ function drawn(place: Place, range: Range, { meter, bins }: FeatureUsage): Html 
   const { slug, unit, aggregation } = meter;
   if (bins === 'none') {
     return html`<p class="empty">
-      ${slug} is a meter of ${aggregation}, which is not added up over time.
+      No chart of ${slug}: its aggregation is ${aggregation}, which is not a sum over time.
     </p>`;
   }
   if (bins === 'later') {
     return html`<p class="empty">
-      The usage of ${slug} cannot be read now: what was before this release is still being added up.
+      Usage of ${slug} is not available yet: usage from before this release is still being added up.
     </p>`;
   }
   const { title, format } = RANGES[range];

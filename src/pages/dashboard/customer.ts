@@ -80,7 +80,7 @@ function who(place: Place, { customer, tags, fields }: CustomerFacts): Html {
   return html`${facts([
     ['E-mail', customer.email],
     ['Your id', customer.externalCustomerId],
-    ['Since', instant(place, customer.createdAt)],
+    ['Created', instant(place, customer.createdAt)],
     address === null
       ? null
       : [
@@ -95,7 +95,7 @@ function who(place: Place, { customer, tags, fields }: CustomerFacts): Html {
       html`${tags.map(({ name }) => html`<span class="badge dead">${name}</span> `)}
       ${
         place.may('createTag')
-          ? link(place, `/customers/${customer.id}/labels`, 'Change tags and fields')
+          ? link(place, `/customers/${customer.id}/labels`, 'Edit tags and fields')
           : null
       }`,
     ],
@@ -108,7 +108,7 @@ function cap(place: Place, at: string, spendCap: SpendCap | null): Html {
   if (spendCap === null) {
     return section(
       'Spend cap',
-      html`<p class="empty">None: usage beyond what is included is billed however much it is.</p>`,
+      html`<p class="empty">None. All usage over the limit is billed.</p>`,
       change,
     );
   }
@@ -116,7 +116,7 @@ function cap(place: Place, at: string, spendCap: SpendCap | null): Html {
   return section(
     'Spend cap',
     facts([
-      ['Usage in a period may cost', money(amount, currency)],
+      ['Maximum per period', money(amount, currency)],
       ['So far', `${spent} ${currency}`],
       ['Left', `${remaining} ${currency}`],
     ]),
@@ -132,14 +132,14 @@ function bought(
   return html`${section(
     'Subscriptions',
     subscriptions.length === 0
-      ? html`<p class="empty">No subscription.</p>`
+      ? html`<p class="empty">No subscriptions yet.</p>`
       : subscriptions.map((one) => subscribed(place, one)),
     all('/subscriptions'),
   )}
   ${section(
     'Payments',
     table({
-      caption: 'The newest payments',
+      caption: 'Latest payments',
       columns: [
         'Payment',
         'Status',
@@ -154,14 +154,14 @@ function bought(
         money(amountRefunded, currency),
         instant(place, createdAt),
       ]),
-      empty: 'No payment.',
+      empty: 'No payments yet.',
     }),
     all('/payments'),
   )}
   ${section(
     'Invoices',
     table({
-      caption: 'The newest invoices',
+      caption: 'Latest invoices',
       columns: [
         'Invoice',
         'Status',
@@ -176,7 +176,7 @@ function bought(
         money(amountDue, currency),
         day(place, issuedAt),
       ]),
-      empty: 'No invoice.',
+      empty: 'No invoices yet.',
     }),
     all('/invoices'),
   )}`;

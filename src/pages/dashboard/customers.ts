@@ -21,21 +21,21 @@ export function customersPage(
   ${filters([
     filterField(place, {
       name: 'search',
-      label: 'E-mail, its beginning, or an id',
+      label: 'E-mail (or its beginning) or id',
       type: 'search',
       maxlength: 254,
     }),
   ])}
   ${table({
     caption: 'Customers, newest first',
-    columns: ['E-mail', 'Name', 'Your id', 'Since'],
+    columns: ['E-mail', 'Name', 'Your id', 'Created'],
     rows: data.map((customer) => [
       link(place, `/customers/${customer.id}`, customer.email ?? code(customer.id)),
       customer.name,
       customer.externalCustomerId,
       instant(place, customer.createdAt),
     ]),
-    empty: place.query.has('search') ? 'No customer is like that.' : 'No customer yet.',
+    empty: place.query.has('search') ? 'No customers match this search.' : 'No customers yet.',
   })}
   ${pager(place, { hasMore, last })}`;
 }

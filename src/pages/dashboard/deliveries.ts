@@ -29,7 +29,7 @@ export function deliveriesPage(
   const known = endpoints.map(({ id, url }) => ({ value: id, label: url }));
   const isKnown = endpointId === null || known.some(({ value }) => value === endpointId);
   return html`${heading('Deliveries', {
-    under: 'What was and is owed to one endpoint.',
+    under: 'Deliveries to one endpoint.',
     actions: [button(place, '/webhooks', 'Endpoints')],
   })}
   ${filters([
@@ -49,8 +49,8 @@ export function deliveriesPage(
       'State',
       { label: 'Attempts', isNumber: true },
       'Last attempt',
-      'Answer',
-      'Next',
+      'Response',
+      'Next attempt',
     ],
     rows: page.data.map((delivery) => [
       link(place, `/deliveries/${delivery.id}`, delivery.eventType),
@@ -60,7 +60,7 @@ export function deliveriesPage(
       answerOf(delivery.attempts.at(-1)),
       instant(place, delivery.nextAttemptAt),
     ]),
-    empty: 'There is no delivery like that.',
+    empty: 'No deliveries match these filters.',
   })}
   ${pager(place, { hasMore: page.hasMore, last: page.data.at(-1)?.id })}`;
 }
@@ -83,7 +83,7 @@ export function deliveryPage(
   const { delivery, endpoint, event } = of;
   const mayRetry = place.may('retryDelivery') && endpoint?.status === 'enabled';
   return html`${heading(`Delivery of ${delivery.eventType}`, {
-    actions: [mayRetry ? button(place, `/deliveries/${delivery.id}/retry`, 'Send it now') : null],
+    actions: [mayRetry ? button(place, `/deliveries/${delivery.id}/retry`, 'Send now') : null],
   })}
   ${facts([
     ['State', badge(delivery.status)],
@@ -97,7 +97,7 @@ export function deliveryPage(
     [
       'Event',
       event === null
-        ? html`${code(delivery.eventId)} (not kept any more)`
+        ? html`${code(delivery.eventId)} (no longer stored)`
         : link(place, `/events/${event.id}`, code(event.id)),
     ],
     delivery.nextAttemptAt === null
@@ -120,17 +120,17 @@ function attemptOf(place: Place, attempt: DeliveryAttempt): Html {
     ${facts([
       ['When', instant(place, attempt.at)],
       [
-        'Answer',
+        'Response',
         html`${badge(isGood ? 'delivered' : 'failed')}
         ${statusCode === null ? 'none' : String(statusCode)}`,
       ],
-      error === null ? null : ['Why', error],
-      ['Took', `${attempt.durationMs} ms`],
+      error === null ? null : ['Error', error],
+      ['Duration', `${attempt.durationMs} ms`],
     ])}
     ${
       responseHead === null || responseHead === ''
-        ? html`<p class="muted">The answer had no text.</p>`
-        : html`<p class="muted">How the answer begins:</p>
+        ? html`<p class="muted">The response had no body.</p>`
+        : html`<p class="muted">Start of the response:</p>
             <pre tabindex="0">${responseHead}</pre>`
     }
   </div>`;
@@ -148,7 +148,7 @@ function requestOf(
     'webhook-timestamp: (of the attempt)',
     'webhook-signature: (of the attempt)',
   ].join('\n');
-  const body = event === null ? '(not kept any more)' : JSON.stringify(event, null, 2);
+  const body = event === null ? '(no longer stored)' : JSON.stringify(event, null, 2);
   return html`<pre tabindex="0">
 ${head}
 

@@ -20,7 +20,7 @@ export function discountsPage(
   return html`${catalogueHead(place, 'Discounts', make)}
   ${table({
     caption: 'Discounts, newest first',
-    columns: ['Code', 'Takes off', 'Used', 'Until', 'Since', ''],
+    columns: ['Code', 'Discount', 'Redeemed', 'Expires', 'Created', ''],
     rows: data.map((discount) => [
       code(discount.code),
       offOf(discount),
@@ -33,7 +33,7 @@ export function discountsPage(
         ? link(place, `/discounts/${discount.id}/delete`, 'Delete')
         : null,
     ]),
-    empty: 'There is no discount.',
+    empty: 'No discounts yet.',
   })}
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
@@ -48,25 +48,25 @@ export function discountForm(place: Place): Html {
     field(place, { name: 'code', label: 'Code', isRequired: true, maxlength: 64 }),
     field(place, {
       name: 'percent_off',
-      label: 'Per cent off',
-      hint: 'Either this, or an amount.',
+      label: 'Percent off',
+      hint: 'Either this or an amount.',
       maxlength: 8,
     }),
     field(place, { name: 'amount_off', label: 'Amount off', maxlength: 20 }),
     field(place, { name: 'currency', label: 'Currency of the amount', maxlength: 3 }),
     field(place, {
       name: 'max_redemptions',
-      label: 'At most so many times',
-      hint: 'Empty: as often as it is typed.',
+      label: 'Maximum redemptions',
+      hint: 'Leave empty for no limit.',
       maxlength: 10,
     }),
     field(place, {
       name: 'expires_at',
-      label: `Until, in ${place.zone}`,
+      label: `Expires, in ${place.zone}`,
       type: 'datetime-local',
     }),
   ];
   return html`${heading('New discount')}
     ${form(place, { to: place.path, submit: 'Create', fields })}
-    <p>${button(place, '/discounts', 'Leave it')}</p>`;
+    <p>${button(place, '/discounts', 'Cancel')}</p>`;
 }

@@ -11,9 +11,9 @@ type Step = {
 /** In the order of their days. */
 function stepsOf({ retryDays, blockAfterDays, expireAfterDays }: Dunning): Step[] {
   const steps: Step[] = [
-    { day: 0, kind: 'retry', text: 'The payment fails. The customer keeps what it has.' },
-    ...retryDays.map((day) => ({ day, kind: 'retry' as const, text: 'It is tried again.' })),
-    { day: blockAfterDays, kind: 'block', text: 'Access is denied until it is paid.' },
+    { day: 0, kind: 'retry', text: 'The payment fails. The customer keeps access.' },
+    ...retryDays.map((day) => ({ day, kind: 'retry' as const, text: 'The payment is retried.' })),
+    { day: blockAfterDays, kind: 'block', text: 'Access is suspended until the invoice is paid.' },
     { day: expireAfterDays, kind: 'end', text: 'The subscription ends.' },
   ];
   return steps.toSorted((a, b) => a.day - b.day);

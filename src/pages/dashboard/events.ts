@@ -12,7 +12,7 @@ export function eventsPage(
   place: Place,
   { page, types }: { readonly page: EventPage; readonly types: readonly string[] },
 ): Html {
-  return html`${heading('Events', { under: 'What happened, as webhooks tell it.' })}
+  return html`${heading('Events', { under: 'What happened, as webhooks carry it.' })}
   ${filters([
     filterSelect(place, {
       name: 'type',
@@ -22,7 +22,7 @@ export function eventsPage(
         ...types.map((type) => ({ value: type, label: type })),
       ],
     }),
-    filterField(place, { name: 'object_id', label: 'Id of what it is about', type: 'search' }),
+    filterField(place, { name: 'object_id', label: 'Object id', type: 'search' }),
     filterField(place, { name: 'since', label: `From (${place.zone})`, type: 'datetime-local' }),
     filterField(place, { name: 'until', label: `Before (${place.zone})`, type: 'datetime-local' }),
   ])}
@@ -33,13 +33,13 @@ export function eventsPage(
 export function eventTable(place: Place, events: readonly Event[]): Html {
   return table({
     caption: 'Events, newest first',
-    columns: ['When', 'What', 'About'],
+    columns: ['When', 'Type', 'Object'],
     rows: events.map((event) => [
       instant(place, event.timestamp),
       link(place, `/events/${event.id}`, event.type),
       aboutOf(place, event),
     ]),
-    empty: 'Nothing like that happened.',
+    empty: 'No events match these filters.',
   });
 }
 
@@ -66,9 +66,9 @@ export function eventPage(place: Place, event: Event): Html {
   ${facts([
     ['Id', code(event.id)],
     ['When', instant(place, event.timestamp)],
-    ['About', aboutOf(place, event)],
-    ['Number', `${data.sequence} of what it is about`],
-    data.test === true ? ['Sample', 'It was asked for: nothing of it happened.'] : null,
+    ['Object', aboutOf(place, event)],
+    ['Sequence', `${data.sequence} of this object`],
+    data.test === true ? ['Sample', 'A test: nothing of it happened.'] : null,
   ])}
-  ${section('As a webhook carries it', html`<pre tabindex="0">${JSON.stringify(event, null, 2)}</pre>`)}`;
+  ${section('Payload', html`<pre tabindex="0">${JSON.stringify(event, null, 2)}</pre>`)}`;
 }

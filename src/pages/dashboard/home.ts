@@ -38,14 +38,14 @@ function cards(place: Place, overview: Overview): Html {
             to: '/payments',
             title: 'Revenue today',
             big: '–',
-            under: 'No payment today, or a week ago.',
+            under: 'No payments today or a week ago.',
           })
         : revenue.map(({ currency, today, lastWeek }) =>
             card(place, {
               to: '/payments',
               title: `Revenue today, ${currency}`,
               big: money(today.total, currency),
-              under: html`a week ago ${money(lastWeek.total, currency)} in the whole day`,
+              under: html`a week ago ${money(lastWeek.total, currency)}, the whole day`,
             }),
           )
     }
@@ -80,10 +80,10 @@ function cards(place: Place, overview: Overview): Html {
 }
 
 function webhooksUnder({ endpoints, disabled, waiting, failed }: Overview['webhooks']): string {
-  if (endpoints === 0) return 'No endpoint hears of events.';
+  if (endpoints === 0) return 'No webhook endpoints yet.';
   const parts = [
-    `${quantity(waiting)} wait`,
-    `${quantity(failed)} given up`,
+    `${quantity(waiting)} waiting`,
+    `${quantity(failed)} failed`,
     ...(disabled === 0
       ? []
       : [`${quantity(disabled)} of ${quantity(endpoints)} endpoints disabled`]),
@@ -178,11 +178,11 @@ function firstSteps(place: Place, { meters, products, hasCustomers }: Begun): Ht
       ${isDone ? html`<span class="badge">done</span> ${what}` : place.may(operation) ? button(place, path, what, false) : what}
     </li>`;
   return html`<section class="part notice">
-    <h2>Begin here</h2>
+    <h2>Get started</h2>
     <ol class="stack">
-      ${step(meters.length > 0, 'Make a meter: what you count', '/meters/new', 'createMeter')}
-      ${step(products.length > 0, 'Make a product: what you sell', '/products/new', 'createProduct')}
-      ${step(hasCustomers, 'Sell it: a customer, by hand or by a checkout', '/customers/new', 'createCustomer')}
+      ${step(meters.length > 0, 'Create a meter: what you count', '/meters/new', 'createMeter')}
+      ${step(products.length > 0, 'Create a product: what you sell', '/products/new', 'createProduct')}
+      ${step(hasCustomers, 'Create a customer, then sell by hand or by a checkout', '/customers/new', 'createCustomer')}
     </ol>
     <p>
       Then three lines in your program, with

@@ -18,7 +18,7 @@ export function lineTable(
   return table({
     caption: 'Lines',
     columns: [
-      'What',
+      'Description',
       { label: 'Quantity', isNumber: true },
       { label: 'Unit price', isNumber: true },
       { label: 'Amount', isNumber: true },
@@ -29,7 +29,7 @@ export function lineTable(
       'unitAmount' in line ? money(line.unitAmount, currency) : null,
       money(line.amount, currency),
     ]),
-    empty: 'Nothing is billed.',
+    empty: 'No lines.',
   });
 }
 

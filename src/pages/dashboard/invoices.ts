@@ -50,7 +50,7 @@ export function invoicesPage(
       'Number',
       { label: 'Total', isNumber: true },
       'State',
-      'For',
+      'Billing reason',
       'Issued',
       'Due',
       'Paid',
@@ -64,7 +64,7 @@ export function invoicesPage(
       instant(place, invoice.dueAt),
       instant(place, invoice.paidAt),
     ]),
-    empty: 'No invoice is like that.',
+    empty: 'No invoices match these filters.',
   })}
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
@@ -99,14 +99,14 @@ export function invoicePage(
       button(place, `${at}/print`, 'Print'),
       hasUsage ? button(place, `${at}/usage`, 'Usage as CSV') : null,
       actions.finalize && place.may('finalizeInvoice')
-        ? button(place, `${at}/finalize`, 'Issue it')
+        ? button(place, `${at}/finalize`, 'Finalize')
         : null,
-      actions.pay && place.may('payInvoice') ? button(place, `${at}/pay`, 'Charge it now') : null,
-      actions.void && place.may('voidInvoice') ? button(place, `${at}/void`, 'Void it') : null,
+      actions.pay && place.may('payInvoice') ? button(place, `${at}/pay`, 'Charge now') : null,
+      actions.void && place.may('voidInvoice') ? button(place, `${at}/void`, 'Void') : null,
     ],
   })}
   ${facts([
-    ['For', words(invoice.billingReason)],
+    ['Billing reason', words(invoice.billingReason)],
     [
       'Customer',
       customerId === null ? null : link(place, `/customers/${customerId}`, code(customerId)),
@@ -123,7 +123,7 @@ export function invoicePage(
     ['Issued', instant(place, invoice.issuedAt)],
     ['Due', instant(place, invoice.dueAt)],
     ['Paid', instant(place, invoice.paidAt)],
-    ['Tries to collect it', String(invoice.attempts)],
+    ['Payment attempts', String(invoice.attempts)],
   ])}
   ${section(
     'Lines',
@@ -156,7 +156,7 @@ function totals(invoice: Invoice): Html {
     ['Paid', money(invoice.amountPaid, currency)],
     some('Refunded', invoice.amountRefunded),
     some('Charged back', amountChargedBack ?? '0'),
-    ['Still due', money(invoice.amountDue, currency)],
+    ['Amount due', money(invoice.amountDue, currency)],
   ]);
 }
 
@@ -179,14 +179,14 @@ export function invoiceForm(place: Place): Html {
     field(place, { name: 'currency', label: 'Currency', value: 'USD', maxlength: 3 }),
     html`<fieldset class="stack">
       <legend>Lines</legend>
-      <p class="hint">Rows that are left empty do not count.</p>
+      <p class="hint">Empty rows are ignored.</p>
       ${Array.from({ length: LINE_ROWS }, (_, at) => line(at))}
     </fieldset>`,
     field(place, { name: 'due_at', label: `Due, in ${place.zone}`, type: 'datetime-local' }),
   ];
   return html`${heading('Bill a customer', {
-      under: 'It is a draft first, which can be read before it is issued.',
+      under: 'It is created as a draft, which you can read before it is issued.',
     })}
-    ${form(place, { to: place.path, submit: 'Make the draft', fields })}
-    <p>${button(place, '/invoices', 'Leave it')}</p>`;
+    ${form(place, { to: place.path, submit: 'Create draft', fields })}
+    <p>${button(place, '/invoices', 'Cancel')}</p>`;
 }

@@ -9,7 +9,7 @@ import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 export const nameOf = ({ name, last4 }: ApiKey): string =>
-  name ?? (last4 === null ? 'a key without a name' : `the key that ends in ${last4}`);
+  name ?? (last4 === null ? 'an unnamed key' : `the key that ends in ${last4}`);
 
 function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): string {
   if (revokedAt !== null) return 'revoked';
@@ -26,10 +26,20 @@ export function keysPage(
 ): Html {
   const { page, realNow } = of;
   const actions = place.may('createApiKey') ? [button(place, '/keys/new', 'New key', false)] : [];
-  return html`${heading('API keys', { under: `They open the ${place.mode} mode.`, actions })}
+  return html`${heading('API keys', { under: `Keys of ${place.mode} mode.`, actions })}
   ${table({
     caption: 'API keys, newest first',
-    columns: ['Name', 'Ends in', 'May', 'State', 'Last used', 'Made', 'By', 'Ends', 'Actions'],
+    columns: [
+      'Name',
+      'Key',
+      'Scope',
+      'State',
+      'Last used',
+      'Created',
+      'Created by',
+      'Expires',
+      'Actions',
+    ],
     rows: page.data.map((key) => [
       key.name,
       key.last4 === null ? null : code(key.last4),
@@ -41,7 +51,7 @@ export function keysPage(
       instant(place, key.revokedAt ?? key.expiresAt),
       actionsOf(place, key, realNow),
     ]),
-    empty: 'There is no key yet.',
+    empty: 'No API keys yet.',
   })}
   ${pager(place, { hasMore: page.hasMore, last: page.data.at(-1)?.id })}`;
 }
@@ -49,8 +59,8 @@ export function keysPage(
 function makerOf({ createdBy }: ApiKey): string {
   if (createdBy === null) return 'the command line';
   const { kind, label } = createdBy;
-  if (kind === 'key') return label === null ? 'a key that is gone' : `the key ${label}`;
-  return label ?? 'a member who is gone';
+  if (kind === 'key') return label === null ? 'a deleted key' : `the key ${label}`;
+  return label ?? 'a former member';
 }
 
 function actionsOf(place: Place, key: ApiKey, now: number): Cell {
@@ -72,17 +82,21 @@ const SCOPES = [
 ];
 
 export function newKeyPage(place: Place): Html {
-  return html`${heading('New API key', { under: `For the ${place.mode} mode.` })}
+  return html`${heading('New API key', { under: `For ${place.mode} mode.` })}
   ${form(place, {
     to: '/keys/new',
-    submit: 'Make it',
+    submit: 'Create key',
     fields: [
-      field(place, { name: 'name', label: 'Name', hint: 'What it is for: billing worker.' }),
-      select(place, { name: 'scopes', label: 'It may', options: SCOPES }),
+      field(place, {
+        name: 'name',
+        label: 'Name',
+        hint: 'What it is for, such as billing worker.',
+      }),
+      select(place, { name: 'scopes', label: 'Scope', options: SCOPES }),
       field(place, {
         name: 'expires_at',
-        label: `It ends (${place.zone})`,
-        hint: 'Empty: never.',
+        label: `Expires (${place.zone})`,
+        hint: 'Leave empty for never.',
         type: 'datetime-local',
       }),
     ],
@@ -97,9 +111,9 @@ const OVERLAPS = [
 ];
 
 export const overlapField = (place: Place): Html =>
-  select(place, { name: 'overlap_seconds', label: 'The old one still works', options: OVERLAPS });
+  select(place, { name: 'overlap_seconds', label: 'The old key stays valid', options: OVERLAPS });
 
 export function madeKeyPage(place: Place, made: ApiKeyWithText): Html {
-  return html`${heading('The key is made', { under: made.name })} ${shownOnce('API key', made.key)}
-    <p>${button(place, '/keys', 'To all keys', false)}</p>`;
+  return html`${heading('Key created', { under: made.name })} ${shownOnce('API key', made.key)}
+    <p>${button(place, '/keys', 'All keys', false)}</p>`;
 }

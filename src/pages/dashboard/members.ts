@@ -12,9 +12,9 @@ import type { Place } from './place.ts';
 type Rows<T> = { readonly data: readonly T[]; readonly hasMore: boolean };
 
 const ROLES = [
-  { value: 'read_only', label: 'read-only: looks' },
-  { value: 'support', label: 'support: helps customers, and refunds' },
-  { value: 'admin', label: 'admin: all but owners, the processor and security' },
+  { value: 'read_only', label: 'read-only: can view' },
+  { value: 'support', label: 'support: helps customers and refunds' },
+  { value: 'admin', label: 'admin: all except owners, the processor and security' },
   { value: 'owner', label: 'owner: everything' },
 ];
 
@@ -30,12 +30,12 @@ export function membersPage(
 ): Html {
   const { members, invitations, security } = of;
   const invite = place.may('createInvitation')
-    ? [button(place, '/settings/invitations/new', 'Invite somebody', false)]
+    ? [button(place, '/settings/invitations/new', 'Invite a member', false)]
     : [];
   return html`${heading('Members', { under: 'The same in test and live mode.', actions: invite })}
   ${table({
     caption: 'Members, newest first',
-    columns: ['Name', 'E-mail', 'Role', 'Second factor', 'Since', 'Actions'],
+    columns: ['Name', 'E-mail', 'Role', 'Second factor', 'Joined', 'Actions'],
     rows: members.data.map((member) => [
       html`<bdi>${member.name}</bdi>`,
       html`<bdi>${member.email}</bdi>`,
@@ -44,20 +44,17 @@ export function membersPage(
       instant(place, member.createdAt),
       memberActions(place, member),
     ]),
-    empty: 'There is no member yet.',
+    empty: 'No members yet.',
   })}
   ${pager(place, { hasMore: members.hasMore, last: members.data.at(-1)?.id })}
   ${section('Invitations', invitationsOf(place, invitations))}
   ${section(
     'Security',
     facts([
+      ['Second factor', security.requireSecondFactor ? 'required for every member' : 'optional'],
       [
-        'A second factor',
-        security.requireSecondFactor ? 'every member must have one' : 'as each likes',
-      ],
-      [
-        'A code is asked for again',
-        `in live mode, before refunds of more than ${security.refundStepUpAmount} in an hour`,
+        '2FA code',
+        `required in live mode for refunds of more than ${security.refundStepUpAmount} in one hour`,
       ],
     ]),
     place.may('updateSecurity') ? [button(place, '/settings/security', 'Change')] : [],
@@ -78,7 +75,7 @@ function memberActions(place: Place, { id, email }: Member): Html {
 function invitationsOf(place: Place, { data }: Rows<Invitation>): Html {
   return table({
     caption: 'Invitations, newest first',
-    columns: ['E-mail', 'Role', 'State', 'By', 'Ends', 'Actions'],
+    columns: ['E-mail', 'Role', 'State', 'Invited by', 'Expires', 'Actions'],
     rows: data.map(({ id, email, role, status, invitedBy, expiresAt }) => [
       html`<bdi>${email}</bdi>`,
       roleName(role),
@@ -91,7 +88,7 @@ function invitationsOf(place: Place, { data }: Rows<Invitation>): Html {
           >`
         : null,
     ]),
-    empty: 'Nobody is invited.',
+    empty: 'No open invitations.',
   });
 }
 
@@ -103,13 +100,13 @@ export function memberPage(place: Place, { id, name, email, role, secondFactor }
   ])}
   ${form(place, {
     to: `/settings/members/${id}`,
-    submit: 'Change the role',
+    submit: 'Change role',
     fields: [select(place, { name: 'role', label: 'Role', value: role, options: ROLES })],
   })}`;
 }
 
 export function invitePage(place: Place): Html {
-  return html`${heading('Invite somebody', { under: 'By a link, which holds for a week.' })}
+  return html`${heading('Invite a member', { under: 'By a link that is valid for one week.' })}
   ${form(place, {
     to: '/settings/invitations/new',
     submit: 'Invite',
@@ -132,17 +129,17 @@ export function invitedPage(
   { email, role, url }: { readonly email: string; readonly role: string; readonly url: string },
 ): Html {
   const { id } = place.organisation;
-  return html`${heading('The invitation is made', { under: html`<bdi>${email}</bdi>` })}
-    <p>No mails are sent here: copy the link and send it. It works once, within a week.</p>
+  return html`${heading('Invitation created', { under: html`<bdi>${email}</bdi>` })}
+    <p>No mail is sent. Copy the link and send it yourself. It works once, within a week.</p>
     ${shownOnce('Invitation link', url)}
     <p>
-      Whoever has a user here signs in first, and finds the invitation under "Your account" too. An
-      operator can also make the member, with a link that signs in:
+      Someone who already has an account signs in first. The invitation is also under "Your
+      account". An operator can create the member with a sign-in link instead:
     </p>
     <p>
       <code>${ADMIN_COMMAND} user create --org ${id} --email ${word(email)} --role ${role}</code>
     </p>
-    <p>${button(place, '/settings/members', 'To the members', false)}</p>`;
+    <p>${button(place, '/settings/members', 'All members', false)}</p>`;
 }
 
 /** As one word of a shell, whatever is in it. */
@@ -154,19 +151,19 @@ export function securityPage(place: Place, security: Security): Html {
   return html`${heading('Security', { under: 'For all members, in test and live mode.' })}
   ${form(place, {
     to: '/settings/security',
-    submit: 'Change it',
+    submit: 'Save',
     fields: [
       checkbox(place, {
         name: 'require_second_factor',
         label: 'Every member must have a second factor',
         isChecked: security.requireSecondFactor,
-        hint: 'Who has none can enroll one, and do nothing else.',
+        hint: 'A member without one can enroll one, and do nothing else.',
       }),
       field(place, {
         name: 'refund_step_up_amount',
-        label: 'Ask for a code again where refunds of an hour come to more than',
+        label: "Require a 2FA code when a member's refunds in one hour exceed",
         value: security.refundStepUpAmount,
-        hint: 'In live mode. Of any currency: 100.00.',
+        hint: 'In live mode, in any currency: 100.00.',
         isRequired: true,
         maxlength: 17,
       }),

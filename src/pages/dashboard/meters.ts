@@ -31,7 +31,7 @@ export function metersPage(
   return html`${catalogueHead(place, 'Meters', make)}
   ${table({
     caption: 'Meters, newest first',
-    columns: ['Slug', 'Name', 'Counts', 'Unit', 'State', 'Since'],
+    columns: ['Slug', 'Name', 'Aggregation', 'Unit', 'State', 'Created'],
     rows: data.map((meter) => [
       link(place, `/meters/${meter.id}`, code(meter.slug)),
       meter.name,
@@ -40,7 +40,7 @@ export function metersPage(
       badge(meter.status),
       instant(place, meter.createdAt),
     ]),
-    empty: 'Nothing is counted yet.',
+    empty: 'No meters yet.',
   })}
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
@@ -62,13 +62,13 @@ export function meterPage(
     ['Id', code(meter.id)],
     ['Description', meter.description],
     ['Event name', code(meter.eventName)],
-    ['Counts', meter.aggregation],
-    ['Value from', meter.valueProperty],
-    ['Unique by', meter.uniqueProperty],
+    ['Aggregation', meter.aggregation],
+    ['Value property', meter.valueProperty],
+    ['Unique property', meter.uniqueProperty],
     ['Unit', meter.unit],
     ['Decimals', String(meter.scale)],
     meter.creditCosts.length === 0 ? null : ['Pays for', costsShown(place, meter)],
-    ['Since', instant(place, meter.createdAt)],
+    ['Created', instant(place, meter.createdAt)],
     ...Object.entries(meter.metadata).map(([name, text]) => [name, text] as const),
   ])}
   ${meterAlertsSection(place, at, alerts)}`;
@@ -88,10 +88,10 @@ function costsFields(place: Place, meter: Meter | null): Html {
   const costs = meter?.creditCosts ?? [];
   const rows = Math.min(costs.length + SPARE_ROWS, ROWS_MAX);
   return html`<fieldset class="stack" id="f-credit_costs" tabindex="-1">
-    <legend>Credits: what it pays for</legend>
+    <legend>Credits: the features that this meter pays for</legend>
     <p class="hint">
-      Makes it a pool of credits, for features that sum or count. Rows that are left empty do not
-      count. Another list counts for each customer from the next period on.
+      Makes the meter a pool of credits for features that sum or count. Empty rows are ignored. A
+      changed list applies to each customer from the next period on.
     </p>
     ${Array.from({ length: rows }, (_, at) => {
       const one = (name: string, label: string, value = '') =>
@@ -131,34 +131,34 @@ export function meterForm(place: Place, meter: Meter | null): Html {
     const costs = meter.aggregation === 'sum' ? costsFields(place, meter) : null;
     return html`${heading(`Change ${meter.name}`)}
       ${form(place, { to: place.path, submit: 'Save', fields: [...shown, status, costs] })}
-      <p>${button(place, `/meters/${meter.id}`, 'Leave it')}</p>`;
+      <p>${button(place, `/meters/${meter.id}`, 'Cancel')}</p>`;
   }
   const fixed = [
     field(place, {
       name: 'slug',
       label: 'Slug',
-      hint: 'What calls name it by: a-z, 0-9, _ and -. It stays.',
+      hint: 'The name used in calls: a-z, 0-9, _ and -. It cannot be changed later.',
       isRequired: true,
       maxlength: 64,
     }),
     ...shown,
     select(place, {
       name: 'aggregation',
-      label: 'Counts',
+      label: 'Aggregation',
       options: optionsOf(AGGREGATIONS),
-      hint: 'How the events of a period become its consumption. It stays.',
+      hint: 'How the events of a period become its usage. It cannot be changed later.',
     }),
     field(place, {
       name: 'event_name',
       label: 'Event name',
-      hint: 'Empty: the slug. It stays.',
+      hint: 'Leave empty to use the slug. It cannot be changed later.',
     }),
-    field(place, { name: 'value_property', label: 'Value from', maxlength: 40 }),
-    field(place, { name: 'unique_property', label: 'Unique by', maxlength: 40 }),
-    field(place, { name: 'scale', label: 'Decimals of a quantity', maxlength: 2 }),
+    field(place, { name: 'value_property', label: 'Value property', maxlength: 40 }),
+    field(place, { name: 'unique_property', label: 'Unique property', maxlength: 40 }),
+    field(place, { name: 'scale', label: 'Decimals', maxlength: 2 }),
     costsFields(place, null),
   ];
   return html`${heading('New meter')}
     ${form(place, { to: place.path, submit: 'Create', fields: fixed })}
-    <p>${button(place, '/meters', 'Leave it')}</p>`;
+    <p>${button(place, '/meters', 'Cancel')}</p>`;
 }

@@ -1,18 +1,18 @@
 // What is said after an action, by the name that stands in the address: no stranger's link can have
 // the dashboard say anything else.
 export const NOTICES = {
-  created: 'It is made.',
-  changed: 'The change is made.',
-  removed: 'It is removed.',
-  sent: 'It is on its way.',
-  replayed: 'The events are on their way.',
-  moved: 'The clock is moved.',
-  moving: 'The clock is on its way: this page shows how far it is.',
-  refunded: 'The refund is asked for: its state stands below.',
-  charged: 'The charge was asked for: its state stands below.',
-  granted: 'It is granted.',
-  taken_back: 'What was left of the grant is taken back.',
-  corrected: 'The correction is recorded.',
+  created: 'Created.',
+  changed: 'Saved.',
+  removed: 'Removed.',
+  sent: 'Sending.',
+  replayed: 'Sending the events.',
+  moved: 'The clock has moved.',
+  moving: 'The clock is moving. This page shows how far it is.',
+  refunded: 'Refund requested. Its state is below.',
+  charged: 'Charge requested. Its state is below.',
+  granted: 'Granted.',
+  taken_back: 'Grant voided.',
+  corrected: 'Correction recorded.',
 } as const;
 
 export type NoticeName = keyof typeof NOTICES;

@@ -29,7 +29,7 @@ export const REFUND_REASONS: readonly Refund['reason'][] = [
 
 const KINDS: Readonly<Record<Payment['transactionType'], string>> = {
   PURCHASE: 'Purchase',
-  SUBSCRIPTION_START: 'Start of a subscription',
+  SUBSCRIPTION_START: 'Subscription start',
   RECURRING: 'Renewal',
 };
 
@@ -73,7 +73,7 @@ function paymentTable(place: Place, payments: readonly Payment[]): Html {
       KINDS[payment.transactionType],
       isNone(payment.amountRefunded) ? null : money(payment.amountRefunded, payment.currency),
     ]),
-    empty: 'No payment is like that.',
+    empty: 'No payments match these filters.',
   });
 }
 
@@ -92,8 +92,8 @@ function left(payment: Payment): (readonly [string, Cell] | null)[] {
   const { currency, amountRefunded, amountRefundPending, refundableAmount } = payment;
   return [
     ['Refunded', money(amountRefunded, currency)],
-    isNone(amountRefundPending) ? null : ['Being refunded', money(amountRefundPending, currency)],
-    ['Left to refund', money(refundableAmount, currency)],
+    isNone(amountRefundPending) ? null : ['Refund pending', money(amountRefundPending, currency)],
+    ['Refundable', money(refundableAmount, currency)],
   ];
 }
 
@@ -115,17 +115,17 @@ export function paymentPage(
       ['Payment', code(id)],
       ['Customer', customerOf(place, payment)],
       ['Paid with', payment.paymentMethod === null ? null : methodOf(payment.paymentMethod)],
-      ['Begun', instant(place, payment.createdAt)],
+      ['Created', instant(place, payment.createdAt)],
       ['Paid', instant(place, payment.paidAt)],
       payment.failureCode === null
         ? null
-        : ['Why not', `${words(payment.failureCode)}: ${payment.failureMessage ?? ''}`],
+        : ['Failure', `${words(payment.failureCode)}: ${payment.failureMessage ?? ''}`],
       ...left(payment),
       ['Invoice', to('/invoices', invoiceId)],
       ['Subscription', to('/subscriptions', subscriptionId)],
       ['Product', to('/products', payment.productId)],
       ['Checkout', to('/checkouts', checkoutId)],
-      payment.clientReferenceId === null ? null : ['Your reference', payment.clientReferenceId],
+      payment.clientReferenceId === null ? null : ['Client reference', payment.clientReferenceId],
       ...Object.entries(payment.metadata).map(([name, text]) => [name, text] as const),
     ]),
   )}
@@ -147,7 +147,7 @@ function refundTable(place: Place, refunds: readonly Refund[]): Html {
       instant(place, refund.settledAt),
       code(refund.id),
     ]),
-    empty: 'Nothing was given back.',
+    empty: 'No refunds yet.',
   });
 }
 
@@ -170,7 +170,7 @@ function disputeTable(place: Place, disputes: readonly Dispute[], currency: stri
       instant(place, dispute.closedAt),
       code(dispute.reference),
     ]),
-    empty: 'Nobody has disputed it.',
+    empty: 'No disputes.',
   });
 }
 
@@ -180,14 +180,14 @@ export function refundPage(place: Place, payment: Payment): Html {
   const back = `/payments/${id}`;
   if (isNone(refundableAmount)) {
     return html`${heading('Refund')}
-      <p>Nothing of this payment is left to give back.</p>
+      <p>Nothing of this payment is left to refund.</p>
       <p>${link(place, back, 'Back to the payment')}</p>`;
   }
   return confirmPage(place, {
     title: 'Refund',
     text: html`<p>
-        The money goes back to where it came from. What is being refunded counts as given back until
-        the processor has said what became of it.
+        The money goes back to the payment method. A pending refund counts as refunded until the
+        processor has confirmed or declined it.
       </p>
       ${facts([['Paid', money(payment.amount, currency)], ...left(payment)])}`,
     submit: 'Refund',
@@ -198,7 +198,7 @@ export function refundPage(place: Place, payment: Payment): Html {
         name: 'amount',
         label: `Amount in ${currency}`,
         value: refundableAmount,
-        hint: 'Empty for all that is left.',
+        hint: 'Leave empty to refund all that is left.',
         maxlength: 20,
       }),
       select(place, { name: 'reason', label: 'Reason', options: optionsOf(REFUND_REASONS) }),

@@ -54,7 +54,7 @@ export function pricePreview(place: Place, price: Price | PriceCreate, plan: Pla
     recurs,
     isTest: mode === 'test',
   };
-  return html`<div role="group" aria-label="As the buyer sees it">
+  return html`<div role="group" aria-label="Preview">
     ${ticket(sale, { leads: false, below: null })}
   </div>`;
 }

@@ -7,10 +7,10 @@ import { badge, code, instant } from './values.ts';
 import type { Place } from './place.ts';
 
 const SAYS: Readonly<Record<ProcessorAccount['status'], string>> = {
-  active: 'Payments go there.',
+  active: 'Payments go to this account.',
   webhook_secret_required:
-    'Payments go there; what changes at Stripe by itself is learned late. Make an endpoint at Stripe, and send its signing secret with the key.',
-  failing: 'Stripe refuses the key: send another.',
+    'Payments go to this account, but changes at Stripe are learned late. Create a webhook endpoint at Stripe, and enter its signing secret with the key.',
+  failing: 'Stripe refuses the key. Enter another one.',
 };
 
 export function processorPage(place: Place, account: ProcessorAccount | null): Html {
@@ -20,42 +20,42 @@ export function processorPage(place: Place, account: ProcessorAccount | null): H
       : [];
   const nobody =
     place.mode === 'test'
-      ? 'None is connected: the sandbox takes the payments of the test mode.'
-      : 'None is connected: nothing can be paid in live mode.';
-  return html`${heading('Payment processor', { under: `Of the ${place.mode} mode.`, actions })}
+      ? 'No account is connected. The sandbox takes payments in test mode.'
+      : 'No account is connected. Nothing can be paid in live mode.';
+  return html`${heading('Payment processor', { under: `For ${place.mode} mode.`, actions })}
   ${account === null ? html`<p class="empty">${nobody}</p>` : factsOf(place, account)}
   ${place.may('connectProcessor') ? connectSection(place, account) : null}`;
 }
 
 function factsOf(place: Place, account: ProcessorAccount): Html {
   return html`${facts([
-      ['Account at Stripe', code(account.account)],
+      ['Stripe account', code(account.account)],
       ['State', badge(account.status)],
-      ['Key ends in', code(account.last4)],
-      ['Tried', instant(place, account.checkedAt)],
+      ['Key', code(account.last4)],
+      ['Last checked', instant(place, account.checkedAt)],
     ])}
     <p>${SAYS[account.status]}</p>`;
 }
 
 function connectSection(place: Place, account: ProcessorAccount | null): Html {
   return section(
-    account === null ? 'Connect Stripe' : 'Replace the key',
+    account === null ? 'Connect Stripe' : 'Replace key',
     form(place, {
       to: '/settings/processor',
-      submit: account === null ? 'Connect it' : 'Replace it',
+      submit: account === null ? 'Connect' : 'Replace key',
       fields: [
         field(place, {
           name: 'secret_key',
           label: 'Secret key',
           type: 'password',
           isRequired: true,
-          hint: `A secret or a restricted key of the ${place.mode} mode. It is tried at Stripe, stored encrypted, and never shown.`,
+          hint: `A secret or restricted key of ${place.mode} mode. It is checked with Stripe, stored encrypted, and never shown.`,
         }),
         field(place, {
           name: 'webhook_secret',
           label: 'Signing secret',
           type: 'password',
-          hint: 'Of an endpoint that you made at Stripe. Empty: one is made there, where the key may.',
+          hint: 'Of a webhook endpoint that you created at Stripe. Leave empty to have one created, if the key allows it.',
         }),
       ],
     }),

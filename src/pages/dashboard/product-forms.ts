@@ -29,7 +29,7 @@ export const MODELS: readonly UsagePrice['model'][] = [
   'volume',
   'package',
 ];
-/** Rows of tiers in the form: those that are left empty do not count. */
+/** Rows of tiers in the form: empty ones are ignored. */
 export const TIER_ROWS = 5;
 
 /** A second button of the same form: nothing is written. */
@@ -42,7 +42,7 @@ function page(
 ) {
   return html`${heading(title)} ${to.preview ?? null}
     <div class="part">${to.form}</div>
-    <p>${button(place, to.back, 'Leave it')}</p>`;
+    <p>${button(place, to.back, 'Cancel')}</p>`;
 }
 
 export function productForm(place: Place, product: Product | null): Html {
@@ -52,14 +52,14 @@ export function productForm(place: Place, product: Product | null): Html {
       name: 'description',
       label: 'Description',
       value: product?.description ?? '',
-      hint: 'The buyer reads it.',
+      hint: 'Shown to the buyer.',
       maxlength: 5000,
     }),
     field(place, {
       name: 'slug',
       label: 'Slug',
       value: product?.slug ?? '',
-      hint: 'Names it in a buy link. Empty: one from the name.',
+      hint: 'Used in the buy link. Leave empty to make one from the name.',
       maxlength: 64,
     }),
   ];
@@ -76,7 +76,7 @@ export function productForm(place: Place, product: Product | null): Html {
     options: optionsOf(PRODUCT_STATUSES.slice(0, 2)),
   });
   const price = html`<fieldset class="stack">
-    <legend>Its first price</legend>
+    <legend>First price</legend>
     ${priceFields(place, 'prices.0.')}
   </fieldset>`;
   return page(place, 'New product', {
@@ -91,28 +91,28 @@ function priceFields(place: Place, prefix = ''): Html[] {
     field(place, {
       name: name('amount'),
       label: 'Amount',
-      hint: prefix === '' ? 'Such as 30.00' : 'Such as 30.00. Empty: no price yet.',
+      hint: prefix === '' ? 'Such as 30.00' : 'Such as 30.00. Leave empty for no price yet.',
       maxlength: 20,
     }),
     field(place, { name: name('currency'), label: 'Currency', value: 'USD', maxlength: 3 }),
     select(place, {
       name: name('interval'),
-      label: 'Paid',
+      label: 'Billing',
       options: [
         { value: '', label: 'once' },
-        ...INTERVALS.map((value) => ({ value, label: `each ${value}` })),
+        ...INTERVALS.map((value) => ({ value, label: `every ${value}` })),
       ],
     }),
     field(place, {
       name: name('interval_count'),
-      label: 'Every so many of them',
-      hint: 'Of a recurring price. Empty: 1.',
+      label: 'Interval count',
+      hint: 'For a recurring price: 3 = every 3 months. Leave empty for 1.',
       maxlength: 3,
     }),
     field(place, {
       name: name('trial_days'),
-      label: 'Free days before',
-      hint: 'Of a recurring price. Empty: none.',
+      label: 'Trial days',
+      hint: 'For a recurring price. Leave empty for none.',
       maxlength: 3,
     }),
   ];
@@ -124,7 +124,7 @@ export function priceForm(place: Place, product: Product, preview: Html | null):
     preview,
     form: form(place, {
       to: place.path,
-      submit: 'Add the price',
+      submit: 'Add price',
       fields: [...priceFields(place), PREVIEW],
     }),
   });
@@ -133,7 +133,7 @@ export function priceForm(place: Place, product: Product, preview: Html | null):
 function meterSelect(place: Place, meters: readonly Meter[]): Html {
   const options = meters.map(({ slug, name }) => ({ value: slug, label: `${name} (${slug})` }));
   return meters.length === 0
-    ? html`<p>There is no meter yet. ${link(place, '/meters/new', 'Make one first')}.</p>`
+    ? html`<p>There is no meter yet. ${link(place, '/meters/new', 'Create one first')}.</p>`
     : select(place, { name: 'feature_key', label: 'Feature', options });
 }
 
@@ -143,31 +143,31 @@ export function entitlementForm(
 ): Html {
   const fields = [
     meterSelect(place, meters),
-    select(place, { name: 'type', label: 'Kind', options: optionsOf(FEATURE_TYPES) }),
+    select(place, { name: 'type', label: 'Type', options: optionsOf(FEATURE_TYPES) }),
     field(place, {
       name: 'limit',
       label: 'Limit',
-      hint: 'Units that are given. Empty: no limit.',
+      hint: 'Units included. Leave empty for unlimited.',
       maxlength: 40,
     }),
-    select(place, { name: 'reset_interval', label: 'Given each', options: optionsOf(RESETS) }),
-    checkbox(place, { name: 'overage_allowed', label: 'Use beyond the limit is allowed' }),
-    field(place, { name: 'rollover.max', label: 'At most carried over', maxlength: 40 }),
+    select(place, { name: 'reset_interval', label: 'Resets every', options: optionsOf(RESETS) }),
+    checkbox(place, { name: 'overage_allowed', label: 'Allow overage' }),
+    field(place, { name: 'rollover.max', label: 'Rollover limit', maxlength: 40 }),
     field(place, {
       name: 'rollover.expires_after_periods',
-      label: 'Carried over for so many periods',
+      label: 'Rollover expires after (periods)',
       maxlength: 5,
     }),
     field(place, {
       name: 'priority',
       label: 'Priority',
-      hint: 'Lower is used first. Empty: 100.',
+      hint: 'Lower is used first. Leave empty for 100.',
       maxlength: 10,
     }),
   ];
   return page(place, `A feature of ${product.name}`, {
     back: `/products/${product.id}`,
-    form: form(place, { to: place.path, submit: 'Add the feature', fields }),
+    form: form(place, { to: place.path, submit: 'Add feature', fields }),
   });
 }
 
@@ -185,22 +185,22 @@ export function usagePriceForm(
     meterSelect(place, of.meters),
     field(place, { name: 'currency', label: 'Currency', value: 'USD', maxlength: 3 }),
     select(place, { name: 'model', label: 'Model', options: optionsOf(MODELS) }),
-    amount('unit_amount', 'Each unit costs', 'Of per unit. Such as 0.002'),
-    amount('package_size', 'Units in a package', 'Of package.'),
-    amount('package_amount', 'A package costs', 'Of package.'),
+    amount('unit_amount', 'Unit amount', 'For per unit, such as 0.002.'),
+    amount('package_size', 'Package size', 'For package.'),
+    amount('package_amount', 'Package amount', 'For package.'),
     html`<fieldset class="stack">
-      <legend>Tiers, of graduated and volume</legend>
-      <p class="hint">Rows that are left empty do not count. The last one has no end.</p>
+      <legend>Tiers, for graduated and volume</legend>
+      <p class="hint">Empty rows are ignored. The last tier has no upper bound.</p>
       ${Array.from({ length: TIER_ROWS }, (_, at) => tierRow(place, at))}
     </fieldset>`,
-    amount('minimum_amount', 'A period costs at least'),
-    amount('maximum_amount', 'A period costs at most'),
+    amount('minimum_amount', 'Minimum per period'),
+    amount('maximum_amount', 'Maximum per period'),
     PREVIEW,
   ];
   return page(place, `A usage price of ${of.product.name}`, {
     back: `/products/${of.product.id}`,
     preview: of.preview,
-    form: form(place, { to: place.path, submit: 'Add the usage price', fields }),
+    form: form(place, { to: place.path, submit: 'Add usage price', fields }),
   });
 }
 
@@ -208,8 +208,8 @@ function tierRow(place: Place, at: number): Html {
   const one = (name: string, label: string) =>
     field(place, { name: `tiers.${at}.${name}`, label, maxlength: 30 });
   return html`<div class="tier">
-    ${one('up_to', `Tier ${at + 1}: up to`)} ${one('unit_amount', 'Each unit')}
-    ${one('flat_amount', 'Once')}
+    ${one('up_to', `Tier ${at + 1}: up to`)} ${one('unit_amount', `Tier ${at + 1}: unit amount`)}
+    ${one('flat_amount', `Tier ${at + 1}: flat amount`)}
   </div>`;
 }
 
@@ -224,9 +224,9 @@ export function buyForm(place: Place, product: Product): Html {
     back: `/products/${product.id}`,
     form: form(place, {
       to: place.path,
-      submit: 'Open a checkout',
+      submit: 'Create checkout',
       fields: [
-        html`<p>It gets an address of its own, which the buyer pays at within 24 hours.</p>`,
+        html`<p>The checkout gets its own URL. The buyer can pay there for 24 hours.</p>`,
         field(place, {
           name: 'customer_email',
           label: 'E-mail of the buyer',
@@ -234,7 +234,7 @@ export function buyForm(place: Place, product: Product): Html {
           isRequired: true,
         }),
         field(place, { name: 'customer_name', label: 'Name of the buyer' }),
-        field(place, { name: 'external_customer_id', label: 'Your id of the buyer' }),
+        field(place, { name: 'external_customer_id', label: 'Your customer id' }),
         select(place, {
           name: 'currency',
           label: 'Currency',

@@ -31,7 +31,7 @@ export function productsPage(
   ${filters([
     filterField(place, {
       name: 'search',
-      label: 'Beginning of its name, or its id',
+      label: 'Name (or its beginning) or id',
       type: 'search',
     }),
     filterSelect(place, {
@@ -42,7 +42,7 @@ export function productsPage(
   ])}
   ${table({
     caption: 'Products, newest first',
-    columns: ['Name', 'State', 'Prices', 'Slug', 'Since'],
+    columns: ['Name', 'State', 'Prices', 'Slug', 'Created'],
     rows: data.map((product) => [
       link(place, `/products/${product.id}`, product.name),
       badge(product.status),
@@ -50,7 +50,7 @@ export function productsPage(
       code(product.slug),
       instant(place, product.createdAt),
     ]),
-    empty: 'No product is like that.',
+    empty: 'No products match these filters.',
   })}
   ${pager(place, { hasMore, last })}`;
 }
@@ -65,10 +65,10 @@ function pricesOf({ prices }: Product): Cell {
   ${more > 0 ? `and ${more} more` : null}`;
 }
 
-/** "$30.00 per month, 14 days free". */
+/** "$30.00 per month, 14 trial days". */
 function costOf({ amount, currency, interval, intervalCount, trialDays = 0 }: Price): Html {
   const every = interval === undefined ? null : ` ${per({ interval, count: intervalCount ?? 1 })}`;
-  const free = trialDays === 0 ? null : `, ${trialDays} days free`;
+  const free = trialDays === 0 ? null : `, ${trialDays} trial days`;
   return html`${money(amount, currency)}${every}${free}`;
 }
 
@@ -102,7 +102,7 @@ export function productPage(place: Place, view: ProductPage): Html {
   return html`${heading(product.name, {
     under: html`${badge(product.status)} ${code(product.id)}`,
     actions: [
-      isSold && place.may('createCheckout') ? button(place, `${at}/buy`, 'Sell it', false) : null,
+      isSold && place.may('createCheckout') ? button(place, `${at}/buy`, 'Sell', false) : null,
       place.may('updateProduct') ? button(place, `${at}/edit`, 'Change') : null,
       !isSold && place.may('publishProduct') ? button(place, `${at}/publish`, 'Publish') : null,
       product.status !== 'archived' && place.may('archiveProduct')
@@ -114,7 +114,7 @@ export function productPage(place: Place, view: ProductPage): Html {
     ['Description', product.description === '' ? null : product.description],
     ['Slug', code(product.slug)],
     ['Buy link', isSold ? html`<a href="${buyLink(product)}">${code(buyLink(product))}</a>` : null],
-    ['Since', instant(place, product.createdAt)],
+    ['Created', instant(place, product.createdAt)],
     ...Object.entries(product.metadata).map(([name, text]) => [name, text] as const),
   ])}
   ${section('Prices', priceTable(place, product), [
@@ -137,7 +137,7 @@ function priceTable(place: Place, { id, prices: all }: Product): Html {
   const hasMore = all.length > at + prices.length;
   return html`${table({
     caption: 'Prices, active ones first',
-    columns: ['Price', 'Kind', 'State', 'Since', 'Id', ''],
+    columns: ['Price', 'Type', 'State', 'Created', 'Id', ''],
     rows: prices.map((price) => [
       costOf(price),
       words(price.type),
@@ -148,7 +148,7 @@ function priceTable(place: Place, { id, prices: all }: Product): Html {
         ? link(place, `/products/${id}/prices/${price.id}/archive`, 'Archive')
         : null,
     ]),
-    empty: 'It has no price yet, so nobody can buy it.',
+    empty: 'No prices yet, so it cannot be bought.',
   })}
   ${pager(place, { hasMore, last: prices.at(-1)?.id }, PARTS.prices)}`;
 }
@@ -157,8 +157,8 @@ function entitlementTable(place: Place, view: ProductPage): Html {
   const { product, entitlements, hasMore } = view;
   const last = entitlements.at(-1)?.id;
   return html`${table({
-    caption: 'What it gives',
-    columns: ['Feature', 'Kind', { label: 'Limit', isNumber: true }, 'Given', 'Beyond it', ''],
+    caption: 'Entitlements',
+    columns: ['Feature', 'Type', { label: 'Limit', isNumber: true }, 'Resets', 'Overage', ''],
     rows: entitlements.map((each) => [
       link(place, `/meters/${each.meterId}`, code(each.featureKey)),
       each.type,
@@ -169,7 +169,7 @@ function entitlementTable(place: Place, view: ProductPage): Html {
         ? link(place, `/products/${product.id}/entitlements/${each.id}/detach`, 'Detach')
         : null,
     ]),
-    empty: 'It gives no feature.',
+    empty: 'No entitlements yet.',
   })}
   ${pager(place, { hasMore: hasMore.entitlements, last }, PARTS.entitlements)}`;
 }
@@ -209,7 +209,7 @@ function usagePriceTable(place: Place, view: ProductView): Html {
           : null,
       ];
     }),
-    empty: 'Usage beyond what is included is not sold.',
+    empty: 'No usage prices yet.',
   })}
   ${pager(place, { hasMore: hasMore.usagePrices, last }, PARTS.usagePrices)}`;
 }
@@ -220,12 +220,12 @@ function previews(place: Place, view: ProductView): Html | null {
   if (active.length === 0) return null;
   const isWhole = active.length <= PREVIEWS_MAX && !view.hasMore.usagePrices;
   return section(
-    'As the buyer sees it',
+    'Preview',
     html`<div class="previews">
         ${active
           .slice(0, PREVIEWS_MAX)
           .map((price) => pricePreview(place, price, { ...view, usagePrices }))}
       </div>
-      ${isWhole ? null : html`<p class="muted">The first prices, with what is listed above.</p>`}`,
+      ${isWhole ? null : html`<p class="muted">The first prices, with the usage prices listed above.</p>`}`,
   );
 }

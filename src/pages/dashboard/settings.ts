@@ -10,13 +10,13 @@ import type { Place } from './place.ts';
 
 /** What invoices say of the seller. By its name on the wire, and in the client. */
 export const SELLER_FIELDS = [
-  { name: 'name', of: 'name', label: 'Name', hint: 'On invoices, in place of the name above.' },
+  { name: 'name', of: 'name', label: 'Name', hint: 'On invoices, instead of the name above.' },
   { name: 'address_line1', of: 'addressLine1', label: 'Address' },
   { name: 'address_line2', of: 'addressLine2', label: 'Address, second line' },
   { name: 'postal_code', of: 'postalCode', label: 'Postal code' },
   { name: 'city', of: 'city', label: 'City' },
   { name: 'state', of: 'state', label: 'State' },
-  { name: 'country', of: 'country', label: 'Country', hint: 'Two letters: AT.' },
+  { name: 'country', of: 'country', label: 'Country', hint: 'Two letters, such as AT.' },
   { name: 'tax_id', of: 'taxId', label: 'Tax id' },
   { name: 'email', of: 'email', label: 'E-mail' },
   { name: 'phone', of: 'phone', label: 'Phone' },
@@ -31,7 +31,7 @@ export function settingsPage(place: Place, organization: Organization): Html {
   const { seller, name, timezone } = organization;
   const change = (to: string) =>
     place.may('updateOrganization') ? [button(place, `/settings/${to}`, 'Change')] : [];
-  return html`${heading('Settings', { under: `Of the ${place.mode} mode alone.` })}
+  return html`${heading('Settings', { under: `For ${place.mode} mode only.` })}
   ${section(
     'Organization',
     facts([
@@ -60,7 +60,7 @@ export function organizationPage(place: Place, organization: Organization): Html
   return html`${heading('Organization')}
   ${form(place, {
     to: '/settings/organization',
-    submit: 'Change it',
+    submit: 'Save',
     fields: [
       field(place, {
         name: 'name',
@@ -75,7 +75,7 @@ export function organizationPage(place: Place, organization: Organization): Html
         label: 'Time zone',
         value: organization.timezone,
         isRequired: true,
-        hint: 'In which days begin and times are shown: Europe/Berlin.',
+        hint: 'For the start of a day and for times shown, such as Europe/Berlin.',
       }),
       html`<h2>The seller on invoices</h2>`,
       ...SELLER_FIELDS.map((one) =>
@@ -93,26 +93,26 @@ export function organizationPage(place: Place, organization: Organization): Html
 export function dunningPage(place: Place, { dunning }: Organization): Html {
   return html`${heading('When a payment fails')} ${dunningPicture(dunning)}
   ${section(
-    'Change it',
+    'Edit',
     form(place, {
       to: '/settings/dunning',
-      submit: 'Change it',
+      submit: 'Save',
       fields: [
         field(place, {
           name: 'dunning.retry_days',
-          label: 'Try again after days',
+          label: 'Retry schedule (days)',
           value: dunning.retryDays.join(', '),
-          hint: 'Days after the first failure, ascending: 1, 3, 7. Empty: never.',
+          hint: 'Days after the first failure, ascending: 1, 3, 7. Leave empty for no retries.',
         }),
         field(place, {
           name: 'dunning.block_after_days',
-          label: 'Deny access after days',
+          label: 'Suspend access after (days)',
           value: String(dunning.blockAfterDays),
           isRequired: true,
         }),
         field(place, {
           name: 'dunning.expire_after_days',
-          label: 'End the subscription after days',
+          label: 'End the subscription after (days)',
           value: String(dunning.expireAfterDays),
           isRequired: true,
         }),

@@ -70,7 +70,7 @@ export type SignInView = {
 export function signInPage({ to, mails, hasOidc, email, refusal: why }: SignInView): Page {
   const asking = plainForm({
     action: '/dashboard/sign-in',
-    submit: 'Mail me a link',
+    submit: 'Email me a link',
     hidden: { to },
     fields: [
       field({
@@ -96,19 +96,17 @@ export function signInPage({ to, mails, hasOidc, email, refusal: why }: SignInVi
   return plainPage({ title: 'Sign in', content });
 }
 
-const NO_MAILS = html`<p>
-    No mails are sent here. An operator of this service prints a link that signs you in:
-  </p>
+const NO_MAILS = html`<p>This service sends no mail. An operator can print a sign-in link:</p>
   <p><code>${ADMIN_COMMAND} user sign-in --email you@example.com</code></p>`;
 
 /** The same, whether the address is known or not. */
 export function linkMailedPage(email: string): Page {
   const content = html`<p role="status">
-      If <bdi>${email}</bdi> belongs to a user, a link is on its way there. It works once, within 15
-      minutes.
+      If <bdi>${email}</bdi> belongs to a user, a sign-in link is on its way. It works once, within
+      15 minutes.
     </p>
     <p><a class="button quiet" href="/dashboard/sign-in">Back</a></p>`;
-  return plainPage({ title: 'Look into your mails', content });
+  return plainPage({ title: 'Check your email', content });
 }
 
 /** Programs that read mails follow links, so the link alone does not sign in. */
@@ -127,16 +125,18 @@ export function useLinkPage(of: {
 }
 
 export function deadLinkPage(): Page {
-  const content = html`<p>It was used, is older than 15 minutes, or was not copied as a whole.</p>
-    <p><a class="button" href="/dashboard/sign-in">Ask for another one</a></p>`;
-  return plainPage({ title: 'This link does not sign in', content });
+  const content = html`<p>
+      It was already used, is older than 15 minutes, or was not copied completely.
+    </p>
+    <p><a class="button" href="/dashboard/sign-in">Get a new link</a></p>`;
+  return plainPage({ title: 'This sign-in link is invalid or has expired', content });
 }
 
 /** The browser has no cookie after a sign-in. */
 export function noCookiePage(): Page {
   const content = html`<p>
-      Your browser did not keep the sign-in. It does so over https, and on this machine itself: not
-      over plain http from another one, and not where cookies are switched off.
+      Your browser did not keep the session cookie. Use https, or a browser on the machine of the
+      service, and allow cookies.
     </p>
     <p><a class="button" href="/dashboard/sign-in">Try again</a></p>`;
   return plainPage({ title: 'You are not signed in', content });
@@ -151,7 +151,7 @@ export function codePage(of: {
   const content = html`${refusal(why)}
   ${plainForm({
     action: '/dashboard/second-factor',
-    submit: 'Go on',
+    submit: 'Continue',
     hidden: { _token: formToken, to },
     fields: [
       field({

@@ -26,13 +26,14 @@ export type Subject = {
   readonly price: Price | null;
 };
 
+const BACK = 'Back to the subscription';
 const backOf = ({ id }: Subscription): string => `/subscriptions/${id}`;
 
 /** Where the state of the subscription does not allow it (any more). */
 export function notNow(place: Place, subscription: Subscription, title: string): Html {
   return html`${heading(title)}
-    <p>As it stands now this cannot be done, or is done already.</p>
-    <p>${link(place, backOf(subscription), 'Back to the subscription')}</p>`;
+    <p>The subscription does not allow this now, or it is already done.</p>
+    <p>${link(place, backOf(subscription), BACK)}</p>`;
 }
 
 export function cancelPage(
@@ -46,34 +47,35 @@ export function cancelPage(
     text: html`${section(
       'At the end of the period',
       html`<p>
-          Nothing is charged now. The customer keeps it until ${instant(place, currentPeriodEnd)},
-          and it can be taken back until then. Usage that was not billed by then is billed then.
+          Nothing is charged now. The customer keeps access until
+          ${instant(place, currentPeriodEnd)}, and the cancellation can be undone until then. Usage
+          that is still unbilled is billed at that time.
         </p>
         ${
           upcoming === null
             ? null
-            : html`<p>What would be billed next, as it is:</p>
+            : html`<p>The next invoice, as of now:</p>
                 ${upcomingOf(place, upcoming)}`
         }`,
     )}
     ${section(
-      'At once',
+      'Immediately',
       html`<p>
-          It ends now: what it gives is gone, nothing is paid back, and usage that was not billed
-          yet is billed.
+          The subscription ends now. Access ends, nothing is refunded, and unbilled usage is billed.
         </p>
         ${previewOf(place, subscription, atOnce)}`,
     )}`,
-    submit: 'Cancel the subscription',
+    submit: 'Cancel subscription',
     isGrave: true,
     back: backOf(subscription),
+    leave: 'Keep subscription',
     fields: [
       select(place, {
         name: 'mode',
         label: 'When',
         options: [
           { value: 'at_period_end', label: 'at the end of the period' },
-          { value: 'immediate', label: 'at once' },
+          { value: 'immediate', label: 'immediately' },
         ],
       }),
     ],
@@ -82,46 +84,49 @@ export function cancelPage(
 
 export function uncancelPage(place: Place, { subscription, price }: Subject): Html {
   return confirmPage(place, {
-    title: 'Take the cancellation back',
+    title: 'Undo cancellation',
     text: html`<p>
-      It goes on: on ${instant(place, subscription.currentPeriodEnd)} it renews${costOf(price)}.
+      The subscription continues. It renews on
+      ${instant(place, subscription.currentPeriodEnd)}${costOf(price)}.
     </p>`,
-    submit: 'Take it back',
+    submit: 'Undo cancellation',
     back: backOf(subscription),
+    leave: BACK,
   });
 }
 
 export function unschedulePage(place: Place, { subscription }: Subject): Html {
   const { pendingChange } = subscription;
   return confirmPage(place, {
-    title: 'Take the change back',
+    title: 'Undo change',
     text: html`<p>
-      It has waited for its payment since ${instant(place, pendingChange?.since ?? null)}, and does
-      not begin. If the bank pays all the same, all of it is refunded.
+      The change has waited for its payment since ${instant(place, pendingChange?.since ?? null)}.
+      It will not take effect. If the bank still pays, the whole payment is refunded.
     </p>`,
-    submit: 'Take it back',
+    submit: 'Undo change',
     back: backOf(subscription),
+    leave: BACK,
   });
 }
 
 export function pausePage(place: Place, { subscription }: Subject): Html {
   return confirmPage(place, {
     title: `Pause ${subscription.planName}`,
-    text: `At once the customer may no longer use what it gives. What is overdue goes on being collected.`,
+    text: 'The customer loses access at once. Overdue invoices are still collected.',
     submit: 'Pause',
     back: backOf(subscription),
     fields: [
       field(place, {
         name: 'resumes_at',
-        label: `Until, in ${place.zone}`,
+        label: `Resumes on, in ${place.zone}`,
         type: 'datetime-local',
-        hint: 'Empty: until it is resumed.',
+        hint: 'Leave empty to pause until it is resumed.',
       }),
       checkbox(place, {
         name: 'keep_invoices',
-        label: 'Periods go on',
+        label: 'Keep invoices',
         isChecked: subscription.keepInvoices,
-        hint: 'They leave draft invoices, which nobody charges.',
+        hint: 'Periods go on and leave draft invoices that are not charged.',
       }),
     ],
   });
@@ -137,8 +142,8 @@ export function resumePage(
     text: html`<p>
         ${
           preview.waitsForPayment
-            ? 'A new period begins with its payment. Declined, it stays paused.'
-            : 'It goes on at once, and nothing is charged now.'
+            ? 'A new period begins when its payment succeeds. If it is declined, the subscription stays paused.'
+            : 'The subscription continues at once. Nothing is charged now.'
         }
       </p>
       ${previewOf(place, subscription, preview)}`,
@@ -153,13 +158,13 @@ export function endTrialPage(
   preview: SubscriptionPreview,
 ): Html {
   return confirmPage(place, {
-    title: 'End the trial',
+    title: 'End trial',
     text: html`<p>
-        It is free until ${instant(place, subscription.trialEnd)}. The first paid period begins now,
-        and is charged.
+        The trial would end on ${instant(place, subscription.trialEnd)}. The first paid period
+        begins now, and is charged.
       </p>
       ${previewOf(place, subscription, preview)}`,
-    submit: 'End the trial and charge',
+    submit: 'End trial and charge',
     isGrave: true,
     back: backOf(subscription),
   });
@@ -183,7 +188,7 @@ export function changePreviewPage(
         ${then.planName}.
       </p>
       ${previewOf(place, subscription, preview)}`,
-    submit: 'Change it',
+    submit: 'Change',
     back: backOf(subscription),
     hidden: fields,
   });
@@ -204,15 +209,15 @@ export function changePage(
   return confirmPage(place, {
     title: `Change ${subscription.planName}`,
     text: html`<p>
-        Now it is ${subscription.quantity} of ${product.name}${costOf(price)}, paid until
+        The current plan is ${subscription.quantity} of ${product.name}${costOf(price)}, paid until
         ${instant(place, subscription.currentPeriodEnd)}.
       </p>
       <p>
-        What is left of this plan comes back, by the millisecond, and what is left of the period is
-        charged for the new one: a dearer plan begins with its payment and not without, a cheaper
-        one leaves a credit for the next invoices. Another interval begins a new period.
+        The unused time of the current plan is credited, and the rest of the period is charged for
+        the new plan. A more expensive plan takes effect when its payment succeeds. A cheaper plan
+        leaves credit for later invoices. Another interval begins a new period.
       </p>`,
-    submit: 'See what it would bill',
+    submit: 'Preview',
     hidden: { preview: 'true' },
     back: backOf(subscription),
     fields: [

@@ -25,7 +25,7 @@ export function previewOf(place: Place, before: Subscription, preview: Subscript
 const isNothing = (amount: string): boolean => !/[1-9]/.test(amount);
 
 function effectOf({ waitsForPayment }: SubscriptionPreview): string {
-  return waitsForPayment ? 'with its payment, and not without' : 'at once';
+  return waitsForPayment ? 'when its payment succeeds' : 'immediately';
 }
 
 function periodOf(
@@ -38,5 +38,5 @@ function periodOf(
     currentPeriodStart === before.currentPeriodStart &&
     currentPeriodEnd === before.currentPeriodEnd;
   const span = html`${instant(place, currentPeriodStart)} to ${instant(place, currentPeriodEnd)}`;
-  return [isSame ? 'Period, as it is' : 'New period', span];
+  return [isSame ? 'Current period' : 'New period', span];
 }

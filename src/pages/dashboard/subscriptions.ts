@@ -48,7 +48,7 @@ export function subscriptionsPage(
       instant(place, subscription.currentPeriodEnd),
       instant(place, subscription.createdAt),
     ]),
-    empty: 'No subscription is like that.',
+    empty: 'No subscriptions match these filters.',
   })}
   ${pager(place, { hasMore, last: data.at(-1)?.id })}`;
 }
@@ -75,20 +75,20 @@ type Offer = {
 
 /** In the order in which they stand on the page. */
 const OFFERS: readonly Offer[] = [
-  { action: 'end_trial', path: 'end-trial', label: 'End the trial', needs: 'endTrial' },
-  { action: 'change', path: 'change', label: 'Change the plan', needs: 'changeSubscription' },
+  { action: 'end_trial', path: 'end-trial', label: 'End trial', needs: 'endTrial' },
+  { action: 'change', path: 'change', label: 'Change plan', needs: 'changeSubscription' },
   { action: 'pause', path: 'pause', label: 'Pause', needs: 'pauseSubscription' },
   { action: 'resume', path: 'resume', label: 'Resume', needs: 'resumeSubscription' },
   {
     action: 'uncancel',
     path: 'uncancel',
-    label: 'Take the cancellation back',
+    label: 'Undo cancellation',
     needs: 'uncancelSubscription',
   },
   {
     action: 'unschedule',
     path: 'unschedule',
-    label: 'Take the change back',
+    label: 'Undo change',
     needs: 'unscheduleSubscription',
   },
   { action: 'cancel', path: 'cancel', label: 'Cancel', needs: 'cancelSubscription' },
@@ -121,17 +121,17 @@ export function subscriptionPage(place: Place, view: SubscriptionView): Html {
       html`${instant(place, subscription.currentPeriodStart)} to
       ${instant(place, subscription.currentPeriodEnd)}`,
     ],
-    optional('Waits', pendingOf(place, subscription)),
+    optional('Pending change', pendingOf(place, subscription)),
     optional('Trial until', instant(place, subscription.trialEnd)),
     optional('Ends', instant(place, subscription.cancellationEffectiveAt)),
-    optional('Charged again', instant(place, subscription.nextRetryAt)),
+    optional('Next retry', instant(place, subscription.nextRetryAt)),
     optional('Paused', instant(place, subscription.pausedAt)),
     optional('Resumes', instant(place, subscription.resumesAt)),
     optional('Ended', instant(place, subscription.endedAt)),
     ['Since', instant(place, subscription.createdAt)],
     ...Object.entries(subscription.metadata).map(([name, text]) => [name, text] as const),
   ])}
-  ${open.length === 0 ? null : section('What is owed', openTable(place, open))}
+  ${open.length === 0 ? null : section('Unpaid invoices', openTable(place, open))}
   ${upcoming === null ? null : section('Next invoice', upcomingOf(place, upcoming))}
   ${section('Timeline', timeline(place, events))}`;
 }
@@ -144,7 +144,7 @@ function pendingOf(place: Place, { pendingChange, priceId }: Subscription): Html
     pendingChange.priceId === priceId
       ? html`quantity ${quantity}`
       : html`quantity ${quantity} of the price ${code(pendingChange.priceId)}`;
-  return html`A change to ${terms}, since ${instant(place, since)}: it begins with
+  return html`A change to ${terms}, since ${instant(place, since)}. It takes effect with
   ${link(place, `/payments/${paymentId}`, 'the payment')} of
   ${link(place, `/invoices/${invoiceId}`, 'its invoice')}`;
 }
@@ -158,14 +158,14 @@ const numberOf = ({ number, id }: Invoice): Html => (number === null ? code(id) 
 function openTable(place: Place, open: readonly Invoice[]): Html {
   return table({
     caption: 'Unpaid invoices',
-    columns: ['Invoice', { label: 'Due', isNumber: true }, 'Since', 'Tries'],
+    columns: ['Invoice', { label: 'Due', isNumber: true }, 'Since', 'Attempts'],
     rows: open.map((invoice) => [
       link(place, `/invoices/${invoice.id}`, numberOf(invoice)),
       money(invoice.amountDue, invoice.currency),
       instant(place, invoice.dueAt),
       String(invoice.attempts),
     ]),
-    empty: 'Nothing is owed.',
+    empty: 'No unpaid invoices.',
   });
 }
 
@@ -181,8 +181,8 @@ export function upcomingOf(place: Place, upcoming: UpcomingInvoice): Html {
 
 function timeline(place: Place, events: readonly Event[]): Html {
   return table({
-    caption: 'What happened, newest first',
-    columns: ['When', 'What', 'State then', 'Event'],
+    caption: 'Timeline, newest first',
+    columns: ['When', 'Change', 'State', 'Event'],
     rows: events.map((event) => [
       instant(place, event.timestamp),
       words(event.type.replace('.', ' ')),
@@ -191,13 +191,13 @@ function timeline(place: Place, events: readonly Event[]): Html {
         : null,
       code(event.id),
     ]),
-    empty: 'Events are kept for 30 days: there is none of it.',
+    empty: 'No events. They are kept for 30 days.',
   });
 }
 
 function nextTryOf(place: Place, { nextRetryAt }: Subscription): Html | null {
   if (nextRetryAt === null) return null;
-  return html`<br /><small class="muted">charged again ${instant(place, nextRetryAt)}</small>`;
+  return html`<br /><small class="muted">next retry ${instant(place, nextRetryAt)}</small>`;
 }
 
 /** Subscriptions that are not paid for, and what is owed. */
@@ -212,16 +212,16 @@ export function dunningPage(
   },
 ): Html {
   return html`${heading('Unpaid', {
-    under: 'Open invoices, newest first. Each try that fails is followed by the next one.',
+    under: 'Open invoices, newest first. A failed charge is retried on the schedule.',
   })}
   ${faultNotice(place)}
   ${table({
     caption: 'Open invoices, newest first',
     columns: [
       'Invoice',
-      { label: 'Owed', isNumber: true },
+      { label: 'Amount due', isNumber: true },
       'Due',
-      { label: 'Tries', isNumber: true },
+      { label: 'Attempts', isNumber: true },
       'Subscription',
       'Customer',
     ],
@@ -240,7 +240,7 @@ export function dunningPage(
           : link(place, `/customers/${invoice.customerId}`, code(invoice.customerId))
         : customerOf(place, subscription),
     ]),
-    empty: 'Everybody has paid.',
+    empty: 'No unpaid invoices.',
   })}
   ${pager(place, { hasMore: of.hasMore, last: of.rows.at(-1)?.invoice.id })}`;
 }

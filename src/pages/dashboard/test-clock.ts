@@ -11,9 +11,9 @@ import type { Place } from './place.ts';
 
 /** By the duration that moves it so far. */
 const STEPS: readonly { readonly advance: string; readonly label: string }[] = [
-  { advance: 'PT1H', label: 'An hour on' },
-  { advance: 'P1D', label: 'A day on' },
-  { advance: 'P1M', label: 'A month on' },
+  { advance: 'PT1H', label: '1 hour forward' },
+  { advance: 'P1D', label: '1 day forward' },
+  { advance: 'P1M', label: '1 month forward' },
 ];
 
 /** Events since the clock was moved from there; null before it was moved. */
@@ -27,12 +27,12 @@ export function testClockPage(
   { clock, timeline }: { readonly clock: TestClock; readonly timeline: Timeline | null },
 ): Html {
   return html`${heading('Test clock', {
-    under: 'What time it is for what this organization has in test mode.',
+    under: 'The time of this organization in test mode.',
   })}
   ${live(
     'clock',
     facts([
-      ['It says', instant(place, clock.now)],
+      ['Time', instant(place, clock.now)],
       ['State', badge(clock.status)],
     ]),
   )}
@@ -42,8 +42,10 @@ export function testClockPage(
 
 function moveSection(place: Place, clock: TestClock): Html {
   const to = '/test-clock';
-  return section('Move it forward', [
-    html`<p>All that is due by then is done, each at its own time. It never goes back.</p>
+  return section('Move forward', [
+    html`<p>
+        Everything that is due by then is done, each at its own time. The clock never goes back.
+      </p>
       <div class="actions">
         ${STEPS.map(({ advance, label }) =>
           form(place, { to, submit: label, hidden: { advance }, isQuiet: true }),
@@ -51,7 +53,7 @@ function moveSection(place: Place, clock: TestClock): Html {
       </div>`,
     form(place, {
       to,
-      submit: 'Move it there',
+      submit: 'Move clock',
       fields: [
         field(place, {
           name: 'now',

@@ -45,13 +45,13 @@ export function webhooksPage(
     ? [button(place, '/webhooks/new', 'New endpoint', false)]
     : [];
   return html`${heading('Webhooks', {
-    under: 'Addresses of yours that are told what happens.',
+    under: 'Your URLs that receive events.',
     actions,
   })}
   ${table({
     caption: 'Webhook endpoints, newest first',
     columns: [
-      'Address',
+      'URL',
       'State',
       { label: 'Success today', isNumber: true },
       { label: 'Success in 7 days', isNumber: true },
@@ -64,7 +64,7 @@ export function webhooksPage(
       rate(fares.get(endpoint.id)?.week),
       typesOf(endpoint),
     ]),
-    empty: 'No address is told anything yet.',
+    empty: 'No webhook endpoints yet.',
   })}
   ${pager(place, { hasMore: endpoints.hasMore, last: endpoints.data.at(-1)?.id })}`;
 }
@@ -80,8 +80,8 @@ function typesOf({ eventTypes }: Endpoint): string {
 }
 
 const WHY_DISABLED = {
-  gone: 'It answered 410: the receiver wants nothing more.',
-  failing: 'For a day nothing but failures.',
+  gone: 'It answered 410 Gone.',
+  failing: 'All deliveries failed for a day.',
 } as const;
 
 export function webhookPage(
@@ -98,7 +98,7 @@ export function webhookPage(
         : offered(place, 'updateWebhookEndpoint', `${path}/enable`, 'Enable'),
       offered(place, 'sendSampleEvent', `${path}/sample`, 'Send a sample'),
       offered(place, 'replayEvents', `${path}/replay`, 'Replay events'),
-      offered(place, 'rotateWebhookEndpointSecret', `${path}/rotate`, 'Replace the secret'),
+      offered(place, 'rotateWebhookEndpointSecret', `${path}/rotate`, 'Rotate secret'),
       offered(place, 'deleteWebhookEndpoint', `${path}/delete`, 'Delete'),
     ],
   })}
@@ -107,15 +107,17 @@ export function webhookPage(
     endpoint.disabledReason === null
       ? null
       : ['Why it is disabled', WHY_DISABLED[endpoint.disabledReason]],
-    endpoint.failingSince === null ? null : ['Fails since', instant(place, endpoint.failingSince)],
+    endpoint.failingSince === null
+      ? null
+      : ['Failing since', instant(place, endpoint.failingSince)],
     ['Id', code(endpoint.id)],
-    ['Made', instant(place, endpoint.createdAt)],
-    ['Changed', instant(place, endpoint.updatedAt)],
+    ['Created', instant(place, endpoint.createdAt)],
+    ['Updated', instant(place, endpoint.updatedAt)],
     ['Events', endpoint.eventTypes.includes('*') ? 'all' : endpoint.eventTypes.join(', ')],
   ])}
   ${section('Deliveries', healthTable(health), [
     button(place, `/deliveries?endpoint=${endpoint.id}`, 'All deliveries'),
-    button(place, `/deliveries?endpoint=${endpoint.id}&status=exhausted`, 'Given up'),
+    button(place, `/deliveries?endpoint=${endpoint.id}&status=exhausted`, 'Failed'),
   ])}`;
 }
 
@@ -139,17 +141,17 @@ function healthTable(health: WebhookHealth | undefined): Html | null {
     String(counts.pending),
     String(counts.held),
   ];
-  const numbers = ['Success', 'Delivered', 'Retried', 'Given up', 'Not tried yet', 'Held'];
+  const numbers = ['Success', 'Delivered', 'Retried', 'Failed', 'Pending', 'Held'];
   return html`${table({
-    caption: 'Deliveries by what became of them',
-    columns: ['Made', ...numbers.map((label) => ({ label, isNumber: true }) as const)],
+    caption: 'Deliveries by outcome',
+    columns: ['Created', ...numbers.map((label) => ({ label, isNumber: true }) as const)],
     rows: [row('today', health.today), row('in 7 days', health.week)],
     empty: '',
   })}
-  ${health.complete ? null : html`<p class="muted">Of very many deliveries only the newest are counted.</p>`}`;
+  ${health.complete ? null : html`<p class="muted">There are too many deliveries: only the newest are counted.</p>`}`;
 }
 
-const TYPES_HINT = `None ticked: all but ${NAMED_EVENTS.join(', ')}.`;
+const TYPES_HINT = `None selected: all except ${NAMED_EVENTS.join(', ')}.`;
 
 function endpointFields(
   place: Place,
@@ -158,12 +160,12 @@ function endpointFields(
   return [
     field(place, {
       name: 'url',
-      label: 'Address',
+      label: 'URL',
       type: 'url',
       isRequired: true,
       maxlength: 2048,
       value: endpoint?.url ?? '',
-      hint: 'https, and reachable from outside.',
+      hint: 'An https URL that can be reached from the internet.',
     }),
     field(place, {
       name: 'description',
@@ -178,8 +180,8 @@ function endpointFields(
       chosen: endpoint?.eventTypes ?? [],
       hint:
         endpoint === null
-          ? `${TYPES_HINT} * is all of them, and stands alone.`
-          : '* is all of them, and stands alone.',
+          ? `${TYPES_HINT} * means all events, and excludes the others.`
+          : '* means all events, and excludes the others.',
     }),
   ];
 }
@@ -188,7 +190,7 @@ export function newWebhookPage(place: Place, types: readonly string[]): Html {
   return html`${heading('New webhook endpoint')}
   ${form(place, {
     to: '/webhooks/new',
-    submit: 'Make it',
+    submit: 'Create endpoint',
     fields: endpointFields(place, { endpoint: null, types }),
   })}`;
 }
@@ -197,10 +199,10 @@ export function changeWebhookPage(
   place: Place,
   of: { readonly endpoint: Endpoint; readonly types: readonly string[] },
 ): Html {
-  return html`${heading('Change the endpoint', { under: of.endpoint.url })}
+  return html`${heading('Edit endpoint', { under: of.endpoint.url })}
   ${form(place, {
     to: `${pathOf(of.endpoint)}/change`,
-    submit: 'Change it',
+    submit: 'Save',
     fields: endpointFields(place, of),
   })}`;
 }
@@ -209,20 +211,20 @@ export function madeWebhookPage(
   place: Place,
   made: { readonly id: string; readonly url: string; readonly secret: string },
 ): Html {
-  return html`${heading('The endpoint is made', { under: made.url })}
+  return html`${heading('Endpoint created', { under: made.url })}
     <p>Your receiver checks the signature of each delivery with this secret.</p>
     ${shownOnce('Secret', made.secret)}
-    <p>${button(place, pathOf(made), 'To the endpoint', false)}</p>`;
+    <p>${button(place, pathOf(made), 'Open the endpoint', false)}</p>`;
 }
 
 export function rotatedPage(
   place: Place,
   { endpoint, rotated }: { readonly endpoint: Endpoint; readonly rotated: RotatedSecret },
 ): Html {
-  return html`${heading('The secret is replaced', { under: endpoint.url })}
+  return html`${heading('Secret rotated', { under: endpoint.url })}
     ${shownOnce('Secret', rotated.secret)}
-    <p>The old one signs too until ${instant(place, rotated.previousSecretUntil)}.</p>
-    <p>${button(place, pathOf(endpoint), 'To the endpoint', false)}</p>`;
+    <p>The old secret also signs until ${instant(place, rotated.previousSecretUntil)}.</p>
+    <p>${button(place, pathOf(endpoint), 'Open the endpoint', false)}</p>`;
 }
 
 export function samplePage(
@@ -230,10 +232,10 @@ export function samplePage(
   { endpoint, types }: { readonly endpoint: Endpoint; readonly types: readonly string[] },
 ): Html {
   return html`${heading('Send a sample', { under: endpoint.url })}
-    <p>It is signed like all others, has "test": true, and nothing of it happened.</p>
+    <p>A signed event with "test": true. Nothing of it happened.</p>
     ${form(place, {
       to: `${pathOf(endpoint)}/sample`,
-      submit: 'Send it',
+      submit: 'Send',
       fields: [
         select(place, {
           name: 'type',
@@ -265,13 +267,13 @@ export function replayPage(
   const { count } = range;
   return html`${heading('Replay events', { under: endpoint.url })}
     <p>
-      Every event of these times and types is sent to this endpoint, whether it was delivered before
-      or not. It is counted first.
+      Every event of this range and these types is sent to this endpoint again, whether it was
+      delivered before or not. They are counted first.
     </p>
     ${count === null ? null : replayNow(place, { to, range, count })}
     ${form(place, {
       to,
-      submit: 'Count them',
+      submit: 'Count events',
       isQuiet: count !== null,
       hidden: { step: 'count' },
       fields: [
@@ -292,7 +294,7 @@ export function replayPage(
         ticks(place, {
           name: 'types',
           legend: 'Events',
-          hint: 'None ticked: what the endpoint subscribes to.',
+          hint: 'None selected: what the endpoint subscribes to.',
           options: ['*', ...types],
           chosen: range.types,
         }),

@@ -20,15 +20,15 @@ export type WhyView =
     };
 
 export function whyPage(place: Place, view: WhyView): Html {
-  return html`${heading('Why', { under: 'What was decided, on what balance, by which rule.' })}
+  return html`${heading('Why', { under: 'Why a call was allowed or denied.' })}
   ${faultNotice(place)} ${answerOf(place, view)} ${questions(place)}`;
 }
 
 /** Two forms: what is pasted, and what is remembered. */
 function questions(place: Place): Html {
   const customer = (label: string) =>
-    filterField(place, { name: 'customer', label, hint: 'Id, own id or e-mail address' });
-  return html`${section('By an id or a key', [
+    filterField(place, { name: 'customer', label, hint: 'Id, your id or e-mail' });
+  return html`${section('By id or key', [
     filters(
       [
         filterField(place, {
@@ -49,10 +49,10 @@ function questions(place: Place): Html {
           />
         </div>`,
       ],
-      'By an id or a key',
+      'By id or key',
     ),
   ])}
-  ${section('By a customer and a time', [
+  ${section('By customer and time', [
     filters(
       [
         customer('Customer'),
@@ -66,7 +66,7 @@ function questions(place: Place): Html {
           name: 'feature_key',
           label: 'Feature',
           maxlength: 64,
-          hint: 'Empty: any',
+          hint: 'Leave empty for any',
         }),
       ],
       'By customer and time',
@@ -77,7 +77,7 @@ function questions(place: Place): Html {
 function answerOf(place: Place, view: WhyView): Html | null {
   if (view.kind === 'asking') return null;
   if (view.kind === 'nobody') {
-    return html`<p class="empty">There is no such customer, or no such feature.</p>`;
+    return html`<p class="empty">There is no such customer or feature.</p>`;
   }
   const { found, paymentId } = view;
   const { data, state, object } = found;
@@ -92,8 +92,8 @@ function answerOf(place: Place, view: WhyView): Html | null {
 
 const ANSWER = 'answer';
 const NOTHING = html`<p class="empty">
-  No decision was found. A no is found a second after it was given, and for as long as the operator
-  says: 30 days by default. A check that was allowed leaves nothing.
+  No decision found. A denial can be found one second after the call, and for 30 days unless the
+  operator has set another time. Allowed checks are not recorded.
 </p>`;
 
 const PATHS: Readonly<Record<string, string>> = {
@@ -127,9 +127,9 @@ function pathOf(type: string, id: string): string | null {
 
 const KINDS: Record<Decision['kind'], string> = {
   check: 'A check',
-  consume: 'A check that was to consume',
-  reserve: 'Units that were to be reserved',
-  track: 'Usage that was to be recorded within the limit',
+  consume: 'Check with consume',
+  reserve: 'Reservation',
+  track: 'Track, overage rejected',
   usage: 'Usage',
 };
 
@@ -146,20 +146,20 @@ function decided(place: Place, decision: Decision): Html {
       ['Customer', customerOf(place, decision)],
       ['What', `${KINDS[decision.kind]} of ${quantity(decision.value)} ${decision.featureKey}`],
       ['Rule', badge(decision.reason)],
-      ['Left before it', quantity(before.balance)],
-      ['Used before it', `${quantity(before.consumed)} of ${quantity(before.limit)}`],
-      allowed ? ['Left after it', quantity(decision.balanceAfter.balance)] : null,
+      ['Left before', quantity(before.balance)],
+      ['Used before', `${quantity(before.consumed)} of ${quantity(before.limit)}`],
+      allowed ? ['Left after', quantity(decision.balanceAfter.balance)] : null,
       decision.periodStart === null
         ? null
         : [
             'Period',
             html`${instant(place, decision.periodStart)} –
-            ${instant(place, decision.periodEnd) ?? 'without end'}`,
+            ${instant(place, decision.periodEnd) ?? 'no end'}`,
           ],
       decision.count === 1
         ? null
-        : ['How often', html`${decision.count} times, until ${instant(place, decision.lastAt)}`],
-      decision.replayed ? ['Repeated', 'Its key was refused before: this is that answer.'] : null,
+        : ['Count', html`${decision.count} times, until ${instant(place, decision.lastAt)}`],
+      decision.replayed ? ['Repeated', 'The key was used before. This is its first answer.'] : null,
       isLate ? ['Decided', instant(place, decision.decidedAt)] : null,
       decision.eventId === null ? null : ['Event', code(decision.eventId)],
       decision.requestIds.length === 0
@@ -180,7 +180,7 @@ function standing(place: Place, state: DecisionState, decision: Decision | undef
   return html`${section(`Grants of ${state.featureKey} then`, [
     table({
       caption: `Grants of ${state.featureKey} at that time, in the order in which they are used up`,
-      columns: ['Grant', 'Then', { label: 'Gives', isNumber: true }, 'From', 'Until', 'Of'],
+      columns: ['Grant', 'State then', { label: 'Amount', isNumber: true }, 'From', 'Until', 'Of'],
       rows: grants.map((grant) => [
         nameOf(grant),
         grant === payer ? html`${badge('active')} pays first` : badge(stateOf(grant)),
@@ -191,31 +191,31 @@ function standing(place: Place, state: DecisionState, decision: Decision | undef
           ? null
           : link(place, `/subscriptions/${grant.subscriptionId}`, 'Subscription'),
       ]),
-      empty: 'The customer had no grant of it, and none was to come.',
+      empty: 'The customer had no grant of this feature, and none was scheduled.',
     }),
     decision?.allowed === false && payer !== undefined && payer.amount !== null
       ? html`<p class="muted">
-          What “pays first” would have paid, had enough of it been left. A grant shows what it
-          gives, each period, and not what was left of it alone.
+          The grant marked “pays first” would have paid if enough of it had been left. A grant shows
+          what it gives in each period, not what was left of it.
         </p>`
       : null,
     state.leftOut === 0
       ? null
       : html`<p class="muted">
-          Within a minute of it, ${state.leftOut} more denials of ${state.featureKey}, of any
-          customer, were only counted: there were too many for a row each.
+          Within a minute of it, ${state.leftOut} more denials of ${state.featureKey}, of all
+          customers, were only counted: there were too many to store each.
         </p>`,
   ])}
   ${
     subscriptions.length === 0
       ? null
-      : section('Subscriptions behind them', [
+      : section('Their subscriptions', [
           table({
             caption: 'Subscriptions, then and now',
-            columns: ['Subscription', 'Then', 'Since', 'Now', 'What it owes'],
+            columns: ['Subscription', 'Then', 'Since', 'Now', 'Unpaid'],
             rows: subscriptions.map((one) => [
               link(place, `/subscriptions/${one.id}`, one.planNow),
-              badge(one.blocked ? 'blocked' : (one.status ?? 'not begun')),
+              badge(one.blocked ? 'blocked' : (one.status ?? 'not started')),
               instant(place, one.since),
               badge(one.statusNow),
               link(
@@ -233,7 +233,7 @@ function standing(place: Place, state: DecisionState, decision: Decision | undef
 const isUsable = ({ state, suspended }: GrantOfThen): boolean =>
   state === 'in_force' && suspended === null;
 
-const STATES = { in_force: 'in force', over: 'over', to_come: 'to come' } as const;
+const STATES = { in_force: 'in force', over: 'over', to_come: 'scheduled' } as const;
 
 function stateOf({ state, suspended, endedHow }: GrantOfThen): string {
   if (state === 'in_force') return suspended ?? STATES.in_force;
@@ -243,7 +243,7 @@ function stateOf({ state, suspended, endedHow }: GrantOfThen): string {
 const SOURCES: Record<GrantOfThen['source'], string> = {
   subscription: 'Plan',
   top_up: 'Top-up',
-  rollover: 'Left over from before',
+  rollover: 'Rollover',
   manual: 'Allowance',
 };
 
@@ -251,21 +251,21 @@ function nameOf(grant: GrantOfThen): Html {
   const { source, resetInterval, priority, reason, isSold, overageAllowed } = grant;
   const often = resetInterval === null ? '' : `, each ${resetInterval}`;
   const order = priority === 100 ? '' : `, priority ${priority}`;
-  const beyond = isSold ? ', sold beyond it' : overageAllowed ? ', and beyond it' : '';
+  const beyond = isSold ? ', overage is sold' : overageAllowed ? ', overage allowed' : '';
   return html`${SOURCES[source]}${often}${order}${beyond}
   ${reason === null ? null : html`<br /><small class="muted">${reason}</small>`}`;
 }
 
 /** The decisions beside it, newest first; each leads to its own explanation. */
 function around(place: Place, data: readonly Decision[], current: Decision | undefined): Html {
-  return section('Around it', [
+  return section('Nearby decisions', [
     table({
       caption: 'Decisions, newest first',
       columns: [
         'When',
         'Feature',
         'What',
-        { label: 'Asked', isNumber: true },
+        { label: 'Requested', isNumber: true },
         { label: 'Left before', isNumber: true },
         'Answer',
       ],

@@ -76,7 +76,7 @@ test('who has come by a copied invitation neither sees nor accepts what others s
   const tab = await impostor(email);
   const { id } = await invite(server.organisation.liveKey, email);
   const { text } = await tab.get(ACCOUNT);
-  expect([text.includes(id), text.includes('not listed here')]).toEqual([false, true]);
+  expect([text.includes(id), text.includes('To see invitations here')]).toEqual([false, true]);
   expect(await join(tab, id)).toBe(409);
   expect(await belongs(email)).toBe(false);
 });
@@ -88,7 +88,7 @@ test('the link that another organisation passes on is accepted, and proves no mo
   expect((await new Tab(server).post(link!)).status).toBe(403);
   expect((await tab.post(link!)).status).toBe(303);
   expect([await belongs(email), await proofsOf(email)]).toEqual([true, []]);
-  expect((await tab.get(ACCOUNT)).text).toContain('not listed here');
+  expect((await tab.get(ACCOUNT)).text).toContain('To see invitations here');
 });
 
 test('the first link that signs the owner of an address in ends what was before it, and no later one', async () => {
@@ -100,7 +100,7 @@ test('the first link that signs the owner of an address in ends what was before 
   expect(await isOut(tab)).toBe(true);
   // No code of the other's app is asked for.
   const { text } = await owner.get(ACCOUNT);
-  expect([text.includes(id), text.includes('not listed here')]).toEqual([true, false]);
+  expect([text.includes(id), text.includes('To see invitations here')]).toEqual([true, false]);
   expect(await join(owner, id)).toBe(303);
   expect(await belongs(email)).toBe(true);
   expect(await proofsOf(email)).toEqual([

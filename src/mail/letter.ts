@@ -14,7 +14,7 @@ import { type Letter, oneLine, type Parts, rendered } from './render.ts';
 
 const TEST = 'Test mode: no money was moved.';
 const LINK = 'See the invoice';
-const PORTAL_LINK = 'Pay with something else';
+const PORTAL_LINK = 'Use another payment method';
 
 type About = {
   readonly mail: DueMail;
@@ -119,7 +119,7 @@ function refund(about: About, { number, currency }: InvoiceRecord, amount: bigin
     subject: `Refund of ${shown} from ${seller}`,
     heading: `${shown} is on its way back to you`,
     paragraphs: [
-      `${seller} refunded ${shown} of invoice ${number ?? ''} to what you paid with. It may take your bank a few days to show it.`,
+      `${seller} refunded ${shown} of invoice ${number ?? ''} to your payment method. It may take your bank a few days to show it.`,
     ],
     rows: [],
   };
@@ -136,12 +136,12 @@ function chargeFailed(about: About, { plan, open }: Unpaid): Parts {
     paragraphs: [
       `We could not collect ${amount} for ${oneLine(plan)}.`,
       retryAt === null
-        ? 'It is not tried again by itself.'
-        : `It is tried again on ${day(about, retryAt)}.`,
+        ? 'The charge is not retried automatically.'
+        : `The next attempt is on ${day(about, retryAt)}.`,
       ...(dunning === null
         ? []
         : [
-            `While it is not paid, your access is blocked from ${day(about, dunning.blockAt)} on, and your subscription ends on ${day(about, dunning.expireAt)}.`,
+            `If it stays unpaid, your access is blocked on ${day(about, dunning.blockAt)}, and your subscription ends on ${day(about, dunning.expireAt)}.`,
           ]),
       howToPay(about),
     ],
@@ -160,7 +160,7 @@ function blocked(about: About, { plan, open }: Unpaid): Parts {
       ...(dunning === null
         ? []
         : [
-            `It is open again as soon as that is paid. While it is not, your subscription ends on ${day(about, dunning.expireAt)}.`,
+            `Access returns as soon as it is paid. If it stays unpaid, your subscription ends on ${day(about, dunning.expireAt)}.`,
           ]),
       howToPay(about),
     ],
@@ -174,7 +174,7 @@ function ended(about: About, plan: string): Parts {
     subject: `Your subscription to ${name} has ended`,
     heading: 'Your subscription has ended',
     paragraphs: [
-      `Your subscription to ${name} from ${oneLine(sellerOf(about).name)} could not be paid and has ended. Nothing more is charged for it.`,
+      `Your subscription to ${name} from ${oneLine(sellerOf(about).name)} could not be paid and has ended. Nothing more is charged.`,
     ],
     rows: [],
   };
@@ -185,9 +185,9 @@ function amountOf({ invoice }: About, { amount }: OpenInvoice): string {
 }
 
 function howToPay(about: About): string {
-  const turn = `turn to ${oneLine(sellerOf(about).name)}; an answer to this mail reaches them.`;
-  if (about.portal === null) return `To pay with something else, ${turn}`;
-  return `To pay with something else, open the link below. It is for you alone and works for ${about.portal.days} days. With questions ${turn}`;
+  const turn = `contact ${oneLine(sellerOf(about).name)}: reply to this mail.`;
+  if (about.portal === null) return `To use another payment method, ${turn}`;
+  return `To use another payment method, open the link below. It is only for you and works for ${about.portal.days} days. With questions, ${turn}`;
 }
 
 /** A date in the time zone of the organisation. */

@@ -1,13 +1,13 @@
 // Mails to the people of an organisation: links that sign in, and invitations.
 import { type Letter, oneLine, rendered } from './render.ts';
 
-const FOOTER = ['Tollhouse', 'Who did not expect this mail can ignore it.'];
+const FOOTER = ['Tollhouse', 'If you did not expect this mail, you can ignore it.'];
 
 export function signInLetter(href: string): Letter {
-  const subject = 'Your link to sign in';
+  const subject = 'Your sign-in link';
   const paragraphs = [
     'This link signs you in to the dashboard. It works once, within 15 minutes.',
-    'Whoever did not ask for it need not do anything: without the link nobody is signed in.',
+    'If you did not ask for it, you need not do anything. Nobody can sign in without the link.',
   ];
   const parts = { subject, heading: subject, paragraphs, rows: [] };
   const link = { label: 'Sign in', href };
@@ -26,9 +26,9 @@ export function invitationLetter(invitation: {
   const subject = `You are invited to ${organisation}`;
   const paragraphs = [
     `You are invited${by} to the dashboard of ${organisation}, as ${invitation.role}.`,
-    'The invitation holds for a week.',
+    'The invitation is valid for one week.',
   ];
   const parts = { subject, heading: subject, paragraphs, rows: [] };
-  const link = { label: 'See the invitation', href: invitation.href };
+  const link = { label: 'Open the invitation', href: invitation.href };
   return { subject, ...rendered(parts, { links: [link], footer: FOOTER, note: null }) };
 }

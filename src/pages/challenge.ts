@@ -50,7 +50,7 @@ function content(view: ChallengeView): Html {
   switch (view.kind) {
     case 'open':
       return html`<p>
-          Here a real bank would ask for a code or a fingerprint. You choose what comes of it.
+          A real bank would ask for a code or a fingerprint here. You choose the result.
         </p>
         <dl class="facts">
           <dt>Amount</dt>
@@ -63,10 +63,10 @@ function content(view: ChallengeView): Html {
           <button class="button wide quiet" name="answer" value="fail">Fail</button>
         </form>`;
     case 'answered':
-      return html`<p>The first answer counts. Back at the checkout you see what became of it.</p>
+      return html`<p>The first answer counts. The checkout shows the result.</p>
         <p><a class="button wide" href="${view.returnUrl}">Back to the checkout</a></p>`;
     case 'not_found':
-      return html`<p>Check that the whole address was copied, or start the payment again.</p>`;
+      return html`<p>Check that you copied the whole address, or start the payment again.</p>`;
     default:
       return unreachable(view);
   }

@@ -75,7 +75,7 @@ function accountField(errors: readonly FieldError[]): Html {
     {
       name: 'iban',
       label: 'IBAN',
-      hint: 'The money is collected from this account. That can take a moment to be confirmed.',
+      hint: 'The money is collected from this account. This can take a while to be confirmed.',
       placeholder: 'DE00 0000 0000 0000 0000 00',
       autocomplete: 'off',
       maxlength: 42,

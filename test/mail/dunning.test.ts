@@ -46,13 +46,7 @@ async function told({ customer_email: to }: Json): Promise<readonly string[][]> 
   const mails = office.taken.filter(({ recipient }) => recipient === to);
   return mails.map(({ subject = '', text = '' }) => [
     subject.replace(/INV-\S+/, 'INV'),
-<<<<<<< HEAD
-    ...text.split('\n').filter((line) => /(?:tried again|blocked from|ends on)/.test(line)),
-=======
-    ...text
-      .split('\n')
-      .filter((line) => /(?:next attempt|not retried|blocked on|ends on)/.test(line)),
->>>>>>> 631a4a9e (fixup! Planted faults: a stale one fails at once, not in the long run)
+    ...text.split('\n').filter((line) => /(?:next attempt|not retried|blocked on|ends on)/.test(line)),
   ]);
 }
 
@@ -61,10 +55,12 @@ test('dunning mails tell each failure, the block and the end, and nothing once i
   const subscription = await club.signUp(plan, 'renewalFails');
   const failedAt = Date.parse(subscription.current_period_end);
   const after = (days: number): string => day(failedAt + days * DAY_MS);
-  const warning = `While it is not paid, your access is blocked from ${after(14)} on, and your subscription ends on ${after(21)}.`;
+  const warning = `If it stays unpaid, your access is blocked on ${after(14)}, and your subscription ends on ${after(21)}.`;
   const failed = (next: number | null) => [
     '[Test] Your payment of $30.00 did not go through',
-    next === null ? 'It is not tried again by itself.' : `It is tried again on ${after(next)}.`,
+    next === null
+      ? 'The charge is not retried automatically.'
+      : `The next attempt is on ${after(next)}.`,
     warning,
   ];
   const receipt = ['[Test] Receipt INV from One'];
@@ -76,7 +72,7 @@ test('dunning mails tell each failure, the block and the end, and nothing once i
   const late = (await told(subscription)).slice(2);
   const blocked = [
     '[Test] Your access to Pro is blocked',
-    `It is open again as soon as that is paid. While it is not, your subscription ends on ${after(21)}.`,
+    `Access returns as soon as it is paid. If it stays unpaid, your subscription ends on ${after(21)}.`,
   ];
   const sorted = (mails: readonly string[][]) =>
     mails.map((mail) => mail.join('\n')).toSorted((a, b) => (a < b ? -1 : 1));
@@ -165,8 +161,8 @@ test('the mail of a failed renewal has a link that replaces the card, and one to
   office.data = () => 250;
   await dueNow(to);
   const [, mail] = await office.to(to, 2);
-  const link = /^Pay with something else: (\S+)$/m.exec(mail?.text ?? '')?.[1] ?? '';
-  expect(mail?.html).toContain(`<a href="${link}">Pay with something else</a>`);
+  const link = /^Use another payment method: (\S+)$/m.exec(mail?.text ?? '')?.[1] ?? '';
+  expect(mail?.html).toContain(`<a href="${link}">Use another payment method</a>`);
   expect(mail?.text).toContain('for 14 days');
   // Made once, however often it was tried; it expires, and only its hash is there.
   expect([...(await tokens())]).toEqual([{ ttlS: 14 * 86_400 }]);
@@ -252,5 +248,5 @@ test('no link goes to an address that the customer no longer has', async () => {
   });
   const [, mail] = await office.to(to, 2);
   expect(mail?.text).not.toContain('/portal/');
-  expect(mail?.text).toContain('To pay with something else, turn to One');
+  expect(mail?.text).toContain('To use another payment method, contact One');
 });

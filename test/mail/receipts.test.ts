@@ -79,7 +79,7 @@ test('a mail tells each refund', async () => {
   ).toEqual(['[Test] Refund of $4.50 from One', '[Test] Refund of $5.00 from One']);
   // The receipt may come last: mails are sent side by side.
   const refund = mails.findLast(({ subject = '' }) => subject.includes('Refund'));
-  expect(refund?.text).toContain('to what you paid with');
+  expect(refund?.text).toContain('to your payment method');
 });
 
 test("a product's name in a mail neither begins a header nor is markup", async () => {

@@ -107,7 +107,7 @@ export const JOURNEYS: readonly Journey<Place>[] = [
       await visitor.tick('Bank debit');
       await visitor.fill('iban', 'DE89 3704 0044 0532 0130 00');
       await visitor.press(PAYS);
-      await visitor.heading('Your bank is on it');
+      await visitor.heading('Your bank is processing it');
       await place.bed.settle();
       await visitor.arrive(atShop(place));
       expect(await statusOf(place, id)).toBe('paid');

@@ -60,7 +60,7 @@ describe('the embedded checkout tells the merchant', () => {
     await frame.getByLabel('Bank debit').check();
     await frame.fill('[name=iban]', 'DE89370400440532013000');
     await payIn({ page, frame });
-    await frame.getByRole('heading', { name: 'Your bank is on it' }).waitFor();
+    await frame.getByRole('heading', { name: 'Your bank is processing it' }).waitFor();
     await frames.bed.settle();
     await heard(page, 'paid');
     const again = await frames.show(url, '#here');

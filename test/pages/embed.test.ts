@@ -88,7 +88,7 @@ describe('the script of the embedded checkout tells', () => {
     await buyer.visitor.tick('Bank debit');
     await buyer.visitor.fill('iban', 'DE89370400440532013000');
     await buyer.visitor.press(/^Pay/);
-    await buyer.visitor.heading('Your bank is on it');
+    await buyer.visitor.heading('Your bank is processing it');
     await expectState(buyer, 'processing');
     await frames.bed.settle();
     await buyer.visitor.reload();

@@ -22,7 +22,7 @@ async function visit({ bed }: Place, visitor: Visitor, fields: object = {}) {
 async function saveCard(visitor: Visitor, number: string): Promise<void> {
   await visitor.follow(/^(Replace|Add a payment method)$/);
   await enterCard(visitor, number);
-  await visitor.press('Save the payment method');
+  await visitor.press('Save payment method');
 }
 
 const stateOf = async ({ bed }: Place, id: string) =>
@@ -45,20 +45,20 @@ export const PORTAL_JOURNEYS: readonly Journey<Place>[] = [
       await visitor.follow(/^Cancel/);
       const day = DAY.format(new Date((await stateOf(place, id)).current_period_end));
       expect(await visitor.body()).toContain(`Access until ${day}; no further charge.`);
-      await visitor.press('Cancel the subscription');
-      expect(await visitor.status()).toContain('will end with its period');
+      await visitor.press('Cancel subscription');
+      expect(await visitor.status()).toContain('ends with its period');
       expect(await visitor.body()).toContain(`Ends soon €12.00 a month Access until ${day}`);
       expect((await stateOf(place, id)).cancel_at_period_end).toBe(true);
 
-      await visitor.follow(/^Keep it after all/);
-      await visitor.press('Keep the subscription');
-      expect(await visitor.status()).toContain('goes on as before');
+      await visitor.follow(/^Undo cancellation/);
+      await visitor.press('Keep subscription');
+      expect(await visitor.status()).toContain('continues as before');
 
       await visitor.follow(/^Pause/);
       const until = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
       await visitor.fill('resumes_at', until);
-      await visitor.tick('Keep the invoices coming');
-      await visitor.press('Pause the subscription');
+      await visitor.tick('Keep invoices');
+      await visitor.press('Pause subscription');
       expect(await visitor.status()).toContain('is paused');
       expect(await stateOf(place, id)).toMatchObject({
         status: 'paused',
@@ -67,13 +67,13 @@ export const PORTAL_JOURNEYS: readonly Journey<Place>[] = [
       });
 
       await visitor.follow(/^Resume/);
-      expect(await visitor.body()).toContain('nothing is charged for it again');
-      await visitor.press('Resume the subscription');
+      expect(await visitor.body()).toContain('is not charged again');
+      await visitor.press('Resume subscription');
       expect(await visitor.status()).toContain('is active again');
 
       await visitor.follow(/^Cancel/);
       await visitor.tick('Now');
-      await visitor.press('Cancel the subscription');
+      await visitor.press('Cancel subscription');
       expect(await visitor.status()).toContain('has ended');
       expect(await visitor.body()).toContain('Atlas Pro Ended');
       expect(await visitor.count({ link: /^(Pause|Cancel|Resume)/ })).toBe(0);
@@ -103,7 +103,7 @@ export const PORTAL_JOURNEYS: readonly Journey<Place>[] = [
       const { id } = await subscribe(server, customer, { amount: '0' });
       await visitor.open(url);
       await visitor.follow(/^Pause/);
-      await visitor.press('Pause the subscription');
+      await visitor.press('Pause subscription');
       await visitor.status();
       await server.call('POST', `/subscriptions/${id}/resume`, { body: {} });
       await visitor.reload();
@@ -122,7 +122,7 @@ export const PORTAL_JOURNEYS: readonly Journey<Place>[] = [
       expect(await visitor.alert()).toContain('declined');
       expect(await visitor.valueOf('card_number')).toBe('');
       await enterCard(visitor, CHALLENGED);
-      await visitor.press('Save the payment method');
+      await visitor.press('Save payment method');
       await visitor.press('Complete');
       expect(await visitor.status()).toContain('The payment method was replaced.');
       expect(await visitor.body()).toContain('•••• 3184');
@@ -139,7 +139,7 @@ export const PORTAL_JOURNEYS: readonly Journey<Place>[] = [
       await visitor.press('Fail');
       await visitor.alert();
       await visitor.open(url);
-      expect(await visitor.body()).toContain('There is none on file.');
+      expect(await visitor.body()).toContain('No payment method on file.');
     },
   },
   {
@@ -201,7 +201,7 @@ export const MORE_PORTAL_JOURNEYS: readonly Journey<Place>[] = [
         update portal_tokens set created_at = now() - interval '2 days', expires_at = now()
         where customer_id = ${customer}`;
       expect(await visitor.open(url)).toBe(401);
-      expect(await visitor.title()).toBe('This link does not open anything');
+      expect(await visitor.title()).toBe('This link is invalid or has expired');
       expect(await visitor.body()).not.toContain('Ada');
     },
   },

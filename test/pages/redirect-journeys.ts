@@ -150,7 +150,7 @@ export const STRIPE_JOURNEYS: readonly Journey<StripeBed>[] = [
       await goOn(place, visitor);
       await visitor.fill('iban', IBAN);
       await visitor.press('Pay');
-      await visitor.heading('Your bank is on it');
+      await visitor.heading('Your bank is processing it');
       place.fake.settle();
       await visitor.arrive(thanks(place, id));
     },
@@ -169,7 +169,7 @@ export const STRIPE_JOURNEYS: readonly Journey<StripeBed>[] = [
       await visitor.alert();
       await visitor.follow('Back');
       expect(await visitor.body()).toContain(
-        'It is not finished at Stripe. Nothing was changed yet.',
+        'You have not finished at Stripe. Nothing has changed yet.',
       );
       await visitor.follow('Continue to Stripe');
       await enter(visitor, CHALLENGED);

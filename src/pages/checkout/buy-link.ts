@@ -56,8 +56,7 @@ const REFUSED: Readonly<
   not_found: {
     heading: 'This is not for sale',
     text: html`<p>
-      There is nothing to buy at this address, or not any more. Check that the whole address was
-      copied, or ask the seller.
+      Nothing is sold at this address. Check that you copied the whole address, or ask the seller.
     </p>`,
   },
   unavailable: {

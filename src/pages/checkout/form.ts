@@ -176,7 +176,7 @@ function noticeOf(notice: Notice, { sale }: OpenView): Html {
     case 'total_changed':
       return html`<div class="notice warn" role="alert" tabindex="-1" autofocus>
         <h2>The total is now ${money(sale.total, sale.currency)}</h2>
-        <p>Nothing was charged. Please check it, and pay.</p>
+        <p>Nothing was charged. Please check the total, then pay.</p>
       </div>`;
     default:
       return unreachable(notice);

@@ -31,11 +31,11 @@ export function challenge({ sale, bankUrl }: Of<'challenge'>): Html {
     sale,
     state({
       mark: MARKS.wait,
-      heading: 'Your bank wants to be sure',
+      heading: 'Your bank asks you to confirm',
       isLive: true,
       text: html`<p>
-        Confirm the payment with your bank. Nothing is charged before that, and this page shows what
-        became of it.
+        Confirm the payment with your bank. Nothing is charged before that. This page shows the
+        result.
       </p>`,
       action: bankUrl === null ? null : link(bankUrl, html`Continue to your bank`),
     }),
@@ -72,12 +72,12 @@ export function elsewhere(
       text:
         pageUrl === null
           ? html`<p>
-              ${written(owner)} has not said yet what became of it. If you have paid there, you need
-              not pay again; this page shows it soon.
+              ${written(owner)} has not confirmed it yet. If you have paid there, you need not pay
+              again. This page shows the result soon.
             </p>`
           : html`<p>
               You pay on the page of ${written(owner)}${tab}. Nothing is charged before you confirm
-              it there, and this page shows what became of it.
+              it there. This page shows the result.
             </p>`,
       action: html`${onward}
         <form method="post">
@@ -95,17 +95,17 @@ export function processing({ sale, email, isSlow }: Of<'processing'>): Html {
     sale,
     state({
       mark: MARKS.wait,
-      heading: isSlow ? 'Your bank is on it' : 'Your payment is under way',
+      heading: isSlow ? 'Your bank is processing it' : 'Your payment is under way',
       isLive: true,
       text: isSlow
         ? html`<p>
-              The debit of ${money(sale.total, sale.currency)} was sent to your bank, which takes a
-              moment. You need not pay again; this page shows what becomes of it.
+              The debit of ${money(sale.total, sale.currency)} was sent to your bank, which can take
+              a while. You need not pay again. This page shows the result.
             </p>
             ${who}`
         : html`<p>
-              It may have been started in another tab. You need not pay again; this page shows what
-              becomes of it.
+              It may have been started in another tab. You need not pay again. This page shows the
+              result.
             </p>
             ${who}`,
     }),
@@ -176,17 +176,17 @@ const CLOSED: Readonly<Record<ClosedView['kind'], Pick<State, 'heading' | 'text'
   },
   canceled: {
     heading: 'This checkout was canceled',
-    text: html`<p>Nothing was charged, and it cannot be paid any more.</p>`,
+    text: html`<p>Nothing was charged. It can no longer be paid.</p>`,
   },
   locked: {
     heading: 'Too many attempts',
     text: html`<p>
-      Nothing was charged. To keep cards safe, this checkout takes no more attempts: start again
-      where you came from.
+      Nothing was charged. To protect cards, this checkout takes no more attempts. Start again where
+      you came from.
     </p>`,
   },
   unavailable: {
-    heading: 'This is not for sale any more',
+    heading: 'This is no longer for sale',
     text: html`<p>Nothing was charged.</p>`,
   },
 };

@@ -9,11 +9,11 @@ import type { Action, ActionView } from './view.ts';
 type Words = { readonly title: string; readonly confirm: string; readonly isGrave?: boolean };
 
 const WORDS: Readonly<Record<Action, Words>> = {
-  cancel: { title: 'Cancel', confirm: 'Cancel the subscription', isGrave: true },
-  uncancel: { title: 'Keep', confirm: 'Keep the subscription' },
-  unschedule: { title: 'Take back the change of', confirm: 'Take the change back' },
-  pause: { title: 'Pause', confirm: 'Pause the subscription' },
-  resume: { title: 'Resume', confirm: 'Resume the subscription' },
+  cancel: { title: 'Cancel', confirm: 'Cancel subscription', isGrave: true },
+  uncancel: { title: 'Keep', confirm: 'Keep subscription' },
+  unschedule: { title: 'Undo the change of', confirm: 'Undo change' },
+  pause: { title: 'Pause', confirm: 'Pause subscription' },
+  resume: { title: 'Resume', confirm: 'Resume subscription' },
 };
 
 export function actionPage(view: ActionView): Page {
@@ -41,8 +41,8 @@ function body(view: ActionView): Html {
       return uncancel(view);
     case 'unschedule':
       return will([
-        html`The change does not begin, and the subscription goes on as it is.`,
-        html`If the bank pays all the same, all of it is refunded.`,
+        html`The change will not take effect. Your subscription continues as it is.`,
+        html`If the bank still pays, the whole payment is refunded.`,
       ]);
     case 'pause':
       return pause(view);
@@ -65,13 +65,11 @@ function cancel({ subscription, entered, timeZone }: ActionView): Html {
   const keeps =
     status === 'paused' ? html`It stays paused until ${end}` : html`Access until ${end}`;
   const isSold = sold.length > 0 && trialEnd === null;
-  const further = isSold
-    ? 'what was used beyond the plan is charged, and nothing more.'
-    : 'no further charge.';
+  const further = isSold ? 'only usage beyond the plan is charged.' : 'no further charge.';
   const later = html`<strong>At the end of the ${trialEnd === null ? 'period' : 'trial'}</strong>
     ${keeps}; ${further} Until then you can change your mind.`;
-  const unpaid = overdue === 'clear' ? null : html`What is unpaid is not collected any more.`;
-  const now = html`<strong>Now</strong> Access ends at once; ${further} Nothing is paid back for the
+  const unpaid = overdue === 'clear' ? null : html`Unpaid invoices are no longer collected.`;
+  const now = html`<strong>Now</strong> Access ends at once; ${further} Nothing is refunded for the
     rest of the ${trialEnd === null ? 'period' : 'trial'}. ${unpaid}`;
   // A scheduled cancellation can only be brought forward.
   const modes = cancelAt === null ? [['at_period_end', later] as const] : [];
@@ -80,8 +78,8 @@ function cancel({ subscription, entered, timeZone }: ActionView): Html {
     subscription.pending === null
       ? null
       : will([
-          html`The change that waits for its payment is taken back. If the bank pays all the same,
-          all of it is refunded.`,
+          html`The change that waits for its payment is undone. If the bank still pays, the whole
+          payment is refunded.`,
         ]);
   return html`${change}
     <fieldset>
@@ -105,9 +103,9 @@ function cancel({ subscription, entered, timeZone }: ActionView): Html {
 
 function uncancel({ subscription, timeZone }: ActionView): Html {
   const { periodEnd, price, status } = subscription;
-  if (status === 'paused') return will([html`It does not end, and stays paused.`]);
+  if (status === 'paused') return will([html`The subscription does not end. It stays paused.`]);
   return will([
-    html`The subscription goes on as before.`,
+    html`The subscription continues as before.`,
     html`The next payment of ${priceOf(price)} is on ${day(periodEnd, timeZone)}.`,
   ]);
 }
@@ -116,10 +114,8 @@ function pause({ subscription, entered, errors, resumeDays, merchant }: ActionVi
   const { first, last } = resumeDays;
   const isWrong = errors.some(({ field }) => field === 'resumes_at');
   const when = html`<div class="field">
-    <label for="resumes_at">Resume by itself on (optional)</label>
-    <small class="hint" id="resumes_at-hint"
-      >Left empty, it stays paused until you resume it.</small
-    >
+    <label for="resumes_at">Resume automatically on (optional)</label>
+    <small class="hint" id="resumes_at-hint">Leave empty to pause until you resume it.</small>
     ${errorOf('resumes_at', errors)}
     <input
       id="resumes_at"
@@ -137,8 +133,8 @@ function pause({ subscription, entered, errors, resumeDays, merchant }: ActionVi
       html`Access stops at once.`,
       subscription.overdue === 'clear'
         ? html`Nothing is charged while it is paused.`
-        : html`Nothing new is charged while it is paused. What is unpaid is still collected.`,
-      subscription.cancelAt === null ? null : html`It still ends when it was to end.`,
+        : html`Nothing new is charged while it is paused. Unpaid invoices are still collected.`,
+      subscription.cancelAt === null ? null : html`It still ends on the date of its cancellation.`,
     ])}
     ${when}
     <label class="option">
@@ -149,8 +145,8 @@ function pause({ subscription, entered, errors, resumeDays, merchant }: ActionVi
         ${entered.keepInvoices ? html`checked` : null}
       />
       <span
-        ><strong>Keep the invoices coming</strong> Periods go on, and ${written(merchant)} may bill
-        them later. Otherwise there are no invoices for this time.</span
+        ><strong>Keep invoices</strong> Billing periods continue, and ${written(merchant)} may bill
+        them later. Otherwise this time is not invoiced.</span
       >
     </label>`;
 }
@@ -159,20 +155,19 @@ function resume({ subscription, method, timeZone }: ActionView): Html {
   const { periodEnd, price, resumeIsCharged, cancelAt, overdue } = subscription;
   const ends = cancelAt === null ? null : html`It still ends on ${day(cancelAt, timeZone)}.`;
   if (overdue === 'blocked' && !resumeIsCharged) {
-    return will([html`Access is back as soon as what is overdue is paid.`, ends]);
+    return will([html`Access returns as soon as the overdue invoices are paid.`, ends]);
   }
   if (!resumeIsCharged) {
     return will([
-      html`Access is back at once.`,
-      html`The period that has begun runs until ${day(periodEnd, timeZone)}; nothing is charged for
-      it again.`,
+      html`Access returns at once.`,
+      html`The current period runs until ${day(periodEnd, timeZone)} and is not charged again.`,
       ends,
     ]);
   }
   const to = method === null ? null : html` to ${methodName(method)}`;
   return will([
     html`A new period begins now, and ${priceOf(price)} is charged at once${to}.`,
-    html`Access is back as soon as it is paid.`,
+    html`Access returns as soon as it is paid.`,
     cancelAt === null ? null : html`It ends with that period.`,
   ]);
 }

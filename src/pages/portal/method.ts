@@ -14,8 +14,8 @@ export function methodPage(view: ReplaceView): Page {
   const content = html`${head(html`Payment method`, view)} ${errorSummary(errors)}
     ${refusalOf(refusal)}
     <p>
-      ${written(merchant)} charges it from now on${instead}. Nothing is charged today, but what is
-      overdue is tried again at once.
+      ${written(merchant)} charges it from now on${instead}. Nothing is charged today, but overdue
+      invoices are charged again at once.
     </p>
     ${unfinished === null ? form(view) : goOn(view, unfinished)}`;
   return frame(view, { title: `${wrong}Payment method`, content });
@@ -40,7 +40,7 @@ function form({ home, base, entered, owner, errors, attempt }: ReplaceView): Htm
     ${fields}
     <p class="confirm">
       <button class="button">
-        ${owner === null ? 'Save the payment method' : html`Continue to ${written(owner)}`}
+        ${owner === null ? 'Save payment method' : html`Continue to ${written(owner)}`}
       </button>
       ${back(home)}
     </p>
@@ -49,7 +49,7 @@ function form({ home, base, entered, owner, errors, attempt }: ReplaceView): Htm
 
 /** The customer has come back before it was done. */
 function goOn({ home }: ReplaceView, { owner, url }: NonNullable<ReplaceView['unfinished']>): Html {
-  return html`<p>It is not finished at ${written(owner)}. Nothing was changed yet.</p>
+  return html`<p>You have not finished at ${written(owner)}. Nothing has changed yet.</p>
     <p class="confirm">
       <a class="button" href="${url}">Continue to ${written(owner)}</a>
       ${back(home)}

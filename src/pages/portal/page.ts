@@ -28,7 +28,7 @@ function method({ method: on, canReplaceMethod, base }: PortalView): Html {
   return html`<section aria-labelledby="method">
     <h2 id="method">Payment method</h2>
     <div class="card">
-      ${on === null ? html`<p class="muted">There is none on file.</p>` : filed(on)}
+      ${on === null ? html`<p class="muted">No payment method on file.</p>` : filed(on)}
       ${
         canReplaceMethod
           ? html`<p class="actions">
@@ -46,7 +46,7 @@ function filed(on: MethodView): Html {
     expiry === null
       ? null
       : html` <span class="muted"
-          >good until ${String(expiry.month).padStart(2, '0')}/${expiry.year}</span
+          >expires ${String(expiry.month).padStart(2, '0')}/${expiry.year}</span
         >`;
   return html`<p>${methodName(on)}${good}</p>`;
 }
@@ -64,7 +64,7 @@ function invoices(view: PortalView): Html {
     <h2 id="invoices">Invoices</h2>
     ${
       all.length === 0
-        ? html`<p class="muted">There is none.</p>`
+        ? html`<p class="muted">No invoices yet.</p>`
         : html`<ul class="card invoices">
             ${all.map((invoice) => line(invoice, view))}
           </ul>`

@@ -60,17 +60,17 @@ function named(brand: string): string {
 
 const TOLD: Readonly<Record<Notice, string>> = {
   canceled: 'The subscription has ended.',
-  cancel_scheduled:
-    'The subscription will end with its period. You can change your mind until then.',
-  uncanceled: 'The subscription goes on as before.',
-  unscheduled: 'The change is taken back. What the bank still pays of it is refunded.',
+  cancel_scheduled: 'The subscription ends with its period. You can undo this until then.',
+  uncanceled: 'The subscription continues as before.',
+  unscheduled: 'The change is undone. If the bank still pays for it, the payment is refunded.',
   paused: 'The subscription is paused.',
   resumed: 'The subscription is active again.',
-  resuming: 'Your payment is under way. Access is back as soon as it is there.',
-  method_replaced: 'The payment method was replaced. What is overdue is tried again now.',
-  topup_on: 'It is topped up automatically from now on.',
-  topup_off: 'It is not topped up automatically any more.',
-  method_pending: 'Your bank is checking the payment method. It counts as soon as it has.',
+  resuming: 'Your payment is under way. Access returns as soon as it arrives.',
+  method_replaced: 'The payment method was replaced. Overdue invoices are charged again now.',
+  topup_on: 'Automatic top-up is on.',
+  topup_off: 'Automatic top-up is off.',
+  method_pending:
+    'Your bank is checking the payment method. It is used as soon as the bank confirms it.',
 };
 
 /** What was just done. */

@@ -6,19 +6,19 @@ import type { RefusedView } from './view.ts';
 
 const TEXTS: Readonly<Record<RefusedView, readonly [heading: string, text: string]>> = {
   unauthorized: [
-    'This link does not open anything',
-    'It has expired, was withdrawn, or was not copied as a whole. Ask for a new one where you got it.',
+    'This link is invalid or has expired',
+    'It may have expired, been withdrawn, or not been copied completely. Ask for a new link where you got this one.',
   ],
   forbidden: [
-    'This link opens one page',
-    'It is for the payment method alone. Ask for a link to your account where you bought.',
+    'This link opens one page only',
+    'It is only for your payment method. Ask the seller for a link to your account.',
   ],
-  rate_limited: ['A moment, please', 'There were too many requests. Try again in a minute.'],
+  rate_limited: ['Too many requests', 'Try again in a minute.'],
   downloading: [
-    'A moment, please',
-    'Too many downloads are under way: you can have one at a time. Try again when it has ended.',
+    'Too many downloads',
+    'You can have one download at a time. Try again when it has ended.',
   ],
-  not_found: ['There is nothing here', 'Go back to your account and try again.'],
+  not_found: ['Page not found', 'Go back to your account and try again.'],
 };
 
 /** The page does not say whose portal it was. */

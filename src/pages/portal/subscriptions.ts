@@ -10,7 +10,7 @@ export function subscriptions(view: PortalView): Html {
     <h2 id="subscriptions">Subscriptions</h2>
     ${
       all.length === 0
-        ? html`<p class="muted">There is none.</p>`
+        ? html`<p class="muted">No subscriptions yet.</p>`
         : all.map((subscription) => card(subscription, view))
     }
     ${more(view, 'subscriptions')}
@@ -45,7 +45,7 @@ function warning({ overdue, status }: SubscriptionView): Html | null {
     <p>
       The last payment did not go through.
       ${overdue === 'blocked' ? 'Access is blocked until it does.' : null} Replace the payment
-      method below, and it is tried again at once.
+      method below to charge it again at once.
     </p>
   </div>`;
 }
@@ -58,7 +58,7 @@ function pending({ pending: change }: SubscriptionView, { timeZone }: PortalView
   return html`<div class="notice">
     <p>
       A change to ${priceOf(price)}${units} has waited for its payment since
-      ${day(since, timeZone)}. Nothing changes until the bank has paid.
+      ${day(since, timeZone)}. It takes effect when the bank has paid.
     </p>
   </div>`;
 }
@@ -91,8 +91,8 @@ function facts(subscription: SubscriptionView, { timeZone }: PortalView): Html {
 
 const LABELS: Readonly<Record<Action, string>> = {
   resume: 'Resume',
-  uncancel: 'Keep it after all',
-  unschedule: 'Take the change back',
+  uncancel: 'Undo cancellation',
+  unschedule: 'Undo change',
   pause: 'Pause',
   cancel: 'Cancel',
 };

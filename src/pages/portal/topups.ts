@@ -55,16 +55,16 @@ function stateOf(
   timeZone: string,
 ): Html | null {
   if (status === 'charging' && next !== null)
-    return html`The last payment did not go through. It is tried again on ${day(next, timeZone)}.`;
+    return html`The last payment did not go through. The next attempt is on ${day(next, timeZone)}.`;
   switch (reason) {
     case 'limit':
       return next === null
         ? null
-        : html`The most is reached: it goes on on ${day(next, timeZone)}.`;
+        : html`The limit is reached. It continues on ${day(next, timeZone)}.`;
     case 'no_payment_method':
       return html`There is no payment method. Add one below.`;
     case 'authentication_required':
-      return html`Your bank wants to be asked first. Replace the payment method below.`;
+      return html`Your bank asks you to confirm payments. Replace the payment method below.`;
     case 'declined':
       return html`The payment was declined. Replace the payment method below.`;
     case null:

@@ -18,7 +18,7 @@ function card({ plan, at, lines, total, currency }: UpcomingView, timeZone: stri
       <h3>${written(plan)}</h3>
       <strong>${money(total, currency)}</strong>
     </div>
-    <p class="cost">On ${day(at, timeZone)}, with what was used so far.</p>
+    <p class="cost">On ${day(at, timeZone)}, with the usage so far.</p>
     <dl class="facts">
       ${lines.map(
         (line) =>

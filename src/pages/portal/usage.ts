@@ -22,7 +22,7 @@ function gauge(row: UsageView, timeZone: string): Html {
   const resets =
     resetsAt === null || isBoolean
       ? null
-      : html`<small>Starts afresh on ${day(resetsAt, timeZone)}</small>`;
+      : html`<small>Resets on ${day(resetsAt, timeZone)}</small>`;
   return html`<div class="gauge">
     <p class="lead"><span>${written(name)}</span><span>${said(row)}</span></p>
     ${limit === null || isBoolean || isPaidFor(row) ? null : bar(row, limit)} ${resets}
@@ -41,7 +41,7 @@ function said(row: UsageView): Html {
     const payer = beyond?.kind === 'pool' ? html`, paid by ${written(beyond.name)}` : null;
     return html`${number(consumed)}${units} used${payer}`;
   }
-  if (limit === null) return html`${number(consumed)}${units} used, without a limit`;
+  if (limit === null) return html`${number(consumed)}${units} used, no limit`;
   const over = consumed > limit ? html` (${number(consumed - limit)} ${overWords(beyond)})` : null;
   return html`${number(consumed)} of ${number(limit)}${units} used${over}`;
 }

@@ -400,7 +400,7 @@ test.each([
   const opened = await checkout();
   const { page, visitor } = await leave(opened);
   expect(await pays(page, iban)).toBe('processing');
-  expect(said(await visitor.get(opened.url))).toContain('Your bank is on it');
+  expect(said(await visitor.get(opened.url))).toContain('Your bank is processing it');
   stripe.fake.settle();
   const back = await visitor.get(opened.url);
   expect(await statusOf(opened)).toBe(status);

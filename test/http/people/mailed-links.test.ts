@@ -39,7 +39,7 @@ test('the mailed link signs in, and leads on to the page that was asked for', as
   expect((await ask(` ${user.email.toLowerCase()} `, to)).status).toBe(200);
   const [mail] = await office.to(user.email);
   expect([mail!.subject, mail!.from?.value]).toEqual([
-    'Your link to sign in',
+    'Your sign-in link',
     [{ address: 'billing@tollhouse.example', name: 'Tollhouse' }],
   ]);
   const link = LINK.exec(mail!.text!)![1]!;

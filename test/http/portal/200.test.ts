@@ -50,7 +50,7 @@ test('a pause of an overdue subscription in the portal keeps dunning on, and a n
   const read = async () => (await server.call('GET', `/subscriptions/${id}`)).json;
   expect((await read()).overdue_state).toBe('warning');
   const form = await broke.get(`pause?subscription_id=${id}`);
-  expect(form.text).toContain('What is unpaid is still collected.');
+  expect(form.text).toContain('Unpaid invoices are still collected.');
   const { status, json } = await broke.post('pause', { subscription_id: id });
   expect([status, json.status, json.overdue_state]).toEqual([200, 'paused', 'warning']);
   expect((await broke.saveCard(GOOD)).status).toBe(303);

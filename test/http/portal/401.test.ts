@@ -58,7 +58,7 @@ async function expectClosed(token: string): Promise<void> {
       401,
       'text/html; charset=utf-8',
     ]);
-    expect(text).toContain('This link does not open anything');
+    expect(text).toContain('This link is invalid or has expired');
     for (const secret of ['Ada', 'One', 'Atlas', '4242', portal.customer])
       expect(text).not.toContain(secret);
   }

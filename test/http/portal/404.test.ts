@@ -31,7 +31,7 @@ test.each(ACTIONS)(
         { type: 'not_found', message: 'no such subscription' },
       ]);
       const form = await mine.submit(action, { subscription_id: id });
-      expect([form.status, form.text.includes('There is nothing here')]).toEqual([404, true]);
+      expect([form.status, form.text.includes('Page not found')]).toEqual([404, true]);
       expect((await mine.get(`${action}?subscription_id=${id}`)).status).toBe(404);
     }
     expect((await server.call('GET', `/subscriptions/${foreign}`)).json).toEqual(before);

@@ -28,7 +28,7 @@ test('a portal token has so many requests a minute, pages and actions together',
     'text/html; charset=utf-8',
   ]);
   expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
-  expect(page.text).toContain('There were too many requests');
+  expect(page.text).toContain('Too many requests');
   // Another token of the same customer has its own limit.
   expect((await (await portalOf(server, portal.customer)).get()).status).toBe(200);
 });

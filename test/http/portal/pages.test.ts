@@ -46,8 +46,8 @@ test('a portal page escapes names', async () => {
 
 test('each portal action leads back to the page, which says what was done', async () => {
   const steps = [
-    ['cancel', {}, 'cancel_scheduled', 'will end with its period'],
-    ['uncancel', {}, 'uncanceled', 'goes on as before'],
+    ['cancel', {}, 'cancel_scheduled', 'ends with its period'],
+    ['uncancel', {}, 'uncanceled', 'continues as before'],
     ['pause', { resumes_at: '', keep_invoices: 'true' }, 'paused', 'is paused'],
     ['resume', {}, 'resumed', 'is active again'],
   ] as const;

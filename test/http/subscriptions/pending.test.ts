@@ -230,14 +230,14 @@ describe('in the portal', () => {
     const portal = await portalOf(club.shop.server, shown.customer_id);
     const page = (await portal.get()).text;
     expect(page).toContain('has waited for its payment since');
-    expect(page).toContain('Take the change back');
+    expect(page).toContain('Undo change');
     const confirm = await portal.get(`unschedule?subscription_id=${id}`);
-    expect(confirm.text).toContain('all of it is refunded');
+    expect(confirm.text).toContain('the whole payment is refunded');
     const cancels = await portal.get(`cancel?subscription_id=${id}`);
-    expect(cancels.text).toContain('The change that waits for its payment is taken back');
+    expect(cancels.text).toContain('The change that waits for its payment is undone');
     const done = await portal.submit('unschedule', { subscription_id: id });
     expect(done.status).toBe(303);
-    expect((await portal.get()).text).not.toContain('Take the change back');
+    expect((await portal.get()).text).not.toContain('Undo change');
     const again = await portal.post('unschedule', { subscription_id: id });
     expect([again.status, again.json.error.type]).toEqual([409, 'invalid_state']);
     await club.shop.settle();

@@ -77,7 +77,7 @@ test('the portal shows the usage prices that the subscription has', async () => 
   expect(page).not.toContain('7 of 0');
   const portal = await portalOf(club.shop.server, subscription.customer_id);
   const { text } = await portal.get(`cancel?subscription_id=${subscription.id}`);
-  expect(textOf(text)).toContain('what was used beyond the plan is charged, and nothing more.');
+  expect(textOf(text)).toContain('only usage beyond the plan is charged.');
 });
 
 test('a plan of usage alone takes a card, and charges it', async () => {

@@ -5,19 +5,18 @@ export type Operations = {
   /**
    * Create a meter
    *
-   * With `creditCosts` it is a pool of credits, which pays for the use of other features. A
-   * customer uses up its own allowance of such a feature first; beyond it each unit takes so
-   * many credits of the pool. Customers are granted the pool like any feature, by a product or
-   * a grant.
+   * With `creditCosts` the meter is a pool of credits that pays for other features. A
+   * customer's own allowance of such a feature is used first. Beyond it each unit costs
+   * credits of the pool. Customers are granted the pool as any feature, by a product or by a
+   * grant.
    *
-   * Only meters that sum are pools, and they pay for meters that sum or count. A feature is in
-   * one pool at most, former lists included, and is no pool itself. The decimals of a cost and
-   * those of its feature are together at most those of the pool. What products give of the
-   * pool and of its features has the same `resetInterval`, and a usage price belongs on the
-   * pool: what does not go together is 409, whichever comes last. A pool has at most 50 costs.
-   * How many lists of them an organisation has (`LIMIT_CREDIT_COST_LISTS`), and how many
-   * features are in the lists of a pool (`LIMIT_FEATURES_PER_POOL`), former lists too, is
-   * bounded: 409.
+   * A pool has `aggregation` `sum`; the features that it pays for are `sum` or `count` meters.
+   * A feature is in one pool at most, former lists included, and is no pool itself. The
+   * decimals of a cost and of its feature together are at most those of the pool (400). The
+   * allowances of a pool and of its features have the same `resetInterval`, and such a feature
+   * has no usage price (409). A pool has at most 50 costs. The number of lists in an
+   * organization (`LIMIT_CREDIT_COST_LISTS`) and of features in the lists of a pool
+   * (`LIMIT_FEATURES_PER_POOL`) is bounded, former lists included (409).
    */
   createMeter: { args: [params: MeterCreate]; answer: Meter };
   /** List meters, newest first */
@@ -25,26 +24,27 @@ export type Operations = {
   /** Get a meter */
   getMeter: { args: [id: string]; answer: Meter };
   /**
-   * Create a meter, or change it where it is there
+   * Create or update a meter
    *
-   * By the slug alone, which may be sent again, and at once: one makes the meter, 201, and
-   * each other is 200. A field that is left out stays as it is; `null` clears it; metadata is
-   * replaced as a whole. What cannot be changed may be said again as it is; otherwise it is
-   * 400 and names the field, as in a PATCH. A slug in the body must be that of the path.
+   * The slug in the path names the meter. The call may be repeated, also concurrently: the
+   * first answers 201, the others 200. An omitted field keeps its value, `null` clears it, and
+   * metadata is replaced as a whole. A field that cannot change may be sent with its current
+   * value; another value is 400 with the path of the field. A slug in the body must be the
+   * slug of the path.
    */
   putMeter: { args: [id: string, params: MeterPut]; answer: Meter };
   /**
-   * Change a meter
+   * Update a meter
    *
-   * Metadata is replaced as a whole, and so is the list of costs. `null` clears a field.
+   * Metadata and the list of costs are each replaced as a whole. `null` clears a field.
    */
   updateMeter: { args: [id: string, params: MeterChange]; answer: Meter };
   /**
    * Delete a meter
    *
-   * Its history stays, its slug becomes free. Refused while a product gives or sells it, or a
-   * customer has an allowance or an automatic top-up of it, or a pool of credits pays for it,
-   * by a former list of its costs too. A pool that was granted once is archived.
+   * The history is kept, and the slug can be used again. 409 while a product gives or sells
+   * the meter, a customer has an allowance or an automatic top-up of it, or a pool of credits
+   * pays for it, by a former list too. A pool that was ever granted is archived instead.
    */
   deleteMeter: { args: [id: string]; answer: void };
   /** Create a customer */
@@ -54,17 +54,17 @@ export type Operations = {
   /** Get a customer */
   getCustomer: { args: [id: string]; answer: Customer };
   /**
-   * Create a customer, or change it where it is there
+   * Create or update a customer
    *
-   * By the external_customer_id alone: a UUID in the path is one too, and never the id of a
-   * customer. It may be sent again, and at once: one makes it, 201, and each other is 200. A
-   * field that is left out stays as it is; `null` clears it; metadata is replaced as a whole.
-   * What changes nothing is not announced. An external_customer_id in the body must be that of
-   * the path.
+   * The `externalCustomerId` in the path names the customer, also where it looks like a UUID.
+   * The call may be repeated, also concurrently: the first answers 201, the others 200. An
+   * omitted field keeps its value, `null` clears it, and metadata is replaced as a whole. A
+   * call that changes nothing sends no event. An `externalCustomerId` in the body must be that
+   * of the path.
    */
   putCustomer: { args: [id: string, params: CustomerChange]; answer: Customer };
   /**
-   * Change a customer
+   * Update a customer
    *
    * Metadata is replaced as a whole. `null` clears a field.
    */
@@ -72,30 +72,31 @@ export type Operations = {
   /**
    * Grant a customer units of a feature
    *
-   * A top-up by default. With `resetInterval` an allowance, which is given afresh each
-   * interval, counted from `effectiveAt`, also one that is past, in the time zone of the
-   * organization; the period of the feature is that of the allowance with the lowest priority,
-   * then the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh,
-   * oldest. An `idempotencyKey`, or an `Idempotency-Key` in its place, counts once for its
+   * A grant is a top-up by default. With `resetInterval` it is an allowance that is given
+   * again each interval, counted from `effectiveAt`, also a past one, in the time zone of the
+   * organization. The period of the feature is that of the allowance with the lowest priority,
+   * then of the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh,
+   * oldest. An `idempotencyKey`, or an `Idempotency-Key` header instead, counts once for its
    * customer.
    */
   createGrant: { args: [id: string, params: GrantCreate]; answer: Grant };
   /**
-   * What a customer may use of each feature, grant by grant
+   * List the live grants of a customer
    *
-   * By feature, and in the order in which they are used up: the first that is active, not
-   * suspended and has something left pays for what is used next. Those that begin later come
-   * behind them, those that have ended are not there. With `nextCursor` there are more.
+   * By feature, then in burn order: the first grant that is active, not suspended and has
+   * something left pays for the next use. Scheduled grants come after these; ended ones are
+   * not listed. `nextCursor` is set while there are more.
    */
   listGrants: { args: [id: string, params?: ListGrantsQuery]; answer: LiveGrants };
   /**
-   * Take back what is left of a grant
+   * Void a grant
    *
-   * What was used of it stays used. Again is the same answer.
+   * Takes back what is left of the grant. What was used stays used. Repeating the call gives
+   * the same answer.
    */
   voidGrant: { args: [id: string]; answer: Grant };
   /**
-   * What a customer has of each feature in the current period
+   * List the balances of a customer
    *
    * By feature. With `nextCursor` there are more. A balance shows the first 100 of its grants
    * in the order in which they are used up: `GET /customers/{id}/grants` has them all.
@@ -104,251 +105,245 @@ export type Operations = {
   /**
    * Set the spend cap of a customer
    *
-   * The most that unbilled usage of the customer's subscriptions in this currency may come to,
-   * each in its current period, exactly: before rounding and minimums. `/check` denies with
-   * `reason: "spend_cap"` where `value` more units would cost more than is left of it; what is
-   * included stays allowed. `/check` with `consume` and `/track` with `overage: "reject"`
-   * (402) refuse it, too; other usage is a fact, and may go over the cap. A customer has one
+   * The most that unbilled usage of the customer's subscriptions in this currency may cost,
+   * each in its current period: exact, before rounding and minimums. `/check` denies with
+   * `reason: "spend_cap"` where `value` more units would cost more than is left. What is
+   * included stays allowed. `/check` with `consume`, and `/track` with `overage: "reject"`
+   * (402), refuse it as well. Other usage is recorded and may pass the cap. A customer has one
    * cap: another one, also in another currency, replaces it and arms
-   * `customer.spend_cap_reached` again. The same one again changes nothing.
+   * `customer.spend_cap_reached` again. Setting the same cap changes nothing.
    */
   putSpendCap: { args: [id: string, params: SpendCapPut]; answer: SpendCap };
   /**
    * Get the spend cap of a customer
    *
-   * With what was spent of it. 404 without one.
+   * With what is spent of it. 404 without a cap.
    */
   getSpendCap: { args: [id: string]; answer: SpendCap };
   /**
    * Remove the spend cap of a customer
    *
-   * Also where there is none.
+   * 204 also where there is no cap.
    */
   deleteSpendCap: { args: [id: string]; answer: void };
   /**
    * Get the credit of a customer
    *
-   * What later invoices of its subscriptions use before anything is charged, by currency, with
-   * the newest entries. A currency in which there has never been any is not there.
+   * What later invoices of the customer's subscriptions use before anything is charged, by
+   * currency, with the newest entries. A currency that never had credit is not listed.
    */
   getCredit: { args: [id: string]; answer: Credit };
   /**
-   * List what changed the credit of a customer, newest first
+   * List the credit entries of a customer, newest first
    *
-   * In one currency. With `nextCursor` there are more.
+   * In one currency. `nextCursor` is set while there are more.
    */
   listCreditEntries: { args: [id: string, params: ListCreditEntriesQuery]; answer: CreditEntries };
   /**
-   * Top a customer up automatically
+   * Set an automatic top-up
    *
-   * Whenever the level of the feature is below `threshold`, the customer's newest payment
-   * method is charged the price, and `amount` is granted in the commit that records the
-   * capture (a grant whose `source` is `top_up` and whose id is that of the payment). It looks
-   * at the level after everything that changes it, and when this is put. Where that is still
-   * too little it is done again, one after the other, within `limit`: it counts what was
-   * captured in a calendar day, week from Monday, or month of your time zone. There is one
-   * charge at a time, whatever happens at once.
+   * When the balance of the feature is below `threshold`, the customer's newest payment method
+   * is charged the price, and `amount` is granted in the commit that records the capture (the
+   * grant has `source` `top_up` and the id of the payment). The balance is checked after
+   * everything that changes it, and when this is set. If it is still too low, the next charge
+   * follows, within `limit`: the captures of a calendar day, week from Monday, or month in the
+   * organization's time zone. There is at most one charge at a time.
    *
-   * What was declined as `insufficient_funds` or `processing_error`, or not attempted (but
-   * `amount_refused`), is tried again after 1, 6 and 24 hours, each counted from the decline
-   * before. After the fourth, and after any other decline, it is suspended until the customer
-   * has stored another payment method. To put the same again changes nothing; other settings
-   * count from now on and lift no suspension but that of the limit. A charge under way gives
-   * what it was ordered for.
+   * After `insufficient_funds`, `processing_error` or an attempt that was not made (except
+   * `amount_refused`), the charge is retried after 1, 6 and 24 hours, each counted from the
+   * decline before. After the fourth decline, and after any other decline, the top-up is
+   * suspended until the customer stores another payment method. Setting the same values
+   * changes nothing. Other values apply from now on and lift a suspension only if it is that
+   * of the limit. A charge under way grants what it was ordered for.
    *
-   * It is a `PURCHASE` with an invoice (`billingReason` is `auto_topup`) and a receipt. A
-   * refund takes no units back. `sum` and `count` meters only.
+   * The payment is a `PURCHASE` with an invoice (`billingReason` is `auto_topup`) and a
+   * receipt. A refund does not take units back. `sum` and `count` meters only.
    */
   putAutoTopup: { args: [id: string, featureKey: string, params: AutoTopupPut]; answer: AutoTopup };
   /**
    * Get the automatic top-up of a feature
    *
-   * Of an archived feature too. 404 without one.
+   * Also of an archived feature. 404 without one.
    */
   getAutoTopup: { args: [id: string, featureKey: string]; answer: AutoTopup };
   /**
    * Remove the automatic top-up of a feature
    *
-   * Also where there is none, and of an archived feature. A charge under way is not called
-   * back: it is granted when it is captured.
+   * 204 also where there is none, and of an archived feature. A charge under way is not
+   * canceled: it is granted when it is captured.
    */
   deleteAutoTopup: { args: [id: string, featureKey: string]; answer: void };
   /**
    * List the automatic top-ups of a customer
    *
-   * One for each feature that has one.
+   * At most one for each feature.
    */
   listAutoTopups: { args: [id: string]; answer: AutoTopups };
   /**
-   * Whether a customer may use a feature now
+   * Check whether a customer may use a feature
    *
-   * Answered from memory; includes every acknowledged write. `consume: true` records the value
-   * in the same step, durably, where it is allowed: concurrent callers never overrun. An
-   * `idempotencyKey`, or an `Idempotency-Key` header in its place, counts once for its
-   * customer, and repeated answers the first answer. `reserve: true` holds the value in the
-   * same step instead, where it is allowed: `reservation` is what `POST /reservations`
-   * answers, and null where it is not; repeated under its key it answers the reservation as it
-   * is now. The header means nothing without one of the two.
+   * Answered from memory, with every acknowledged write included. `consume: true` also records
+   * the value if it is allowed, durably and in the same step, so concurrent callers never
+   * overrun. An `idempotencyKey`, or an `Idempotency-Key` header instead, counts once for its
+   * customer: a repeated call gets the first answer. `reserve: true` holds the value if it is
+   * allowed: `reservation` is what `POST /reservations` answers, or null if it is denied;
+   * repeated under its key it answers the reservation as it is now. Without `consume` and
+   * `reserve` the header has no effect.
    */
   checkEntitlement: { args: [params: CheckBody]; answer: CheckResult };
   /**
-   * Up to 500 checks at once
+   * Check up to 500 times in one call
    *
-   * Up to 500 bodies of /check and 2 MiB (2,097,152 bytes). `results` has what /check would
-   * answer to each, in order, or `error`: a check that cannot be answered leaves the others as
-   * they are. Rows with `consume` are decided in their order, and answered when all of them
-   * that were allowed are on disk. A question need not see what a row of the same call
-   * records. An `Idempotency-Key` header stands in the place of the `idempotencyKey` of each
-   * row with `consume` or `reserve` that has none, by its place in the call; it means nothing
-   * to the others. A row that cannot be answered now is `service_unavailable`, and the others
-   * stand. Where that is so of all, the call is 503.
+   * Up to 500 bodies of /check and 2 MiB (2,097,152 bytes). `results` has the answer of /check
+   * to each, in order, or `error`: one that fails does not affect the others. Items with
+   * `consume` are decided in order, and the call answers when all that were allowed are on
+   * disk. A plain check need not see what another item of the call records. An
+   * `Idempotency-Key` header is the `idempotencyKey` of each item with `consume` or `reserve`
+   * that has none, by its place in the call. An item that cannot be answered now is
+   * `service_unavailable`. If all are, the call is 503.
    */
   checkEntitlements: { args: [params: CheckBatchBody]; answer: CheckBatchResult };
   /**
    * Hold units of a feature
    *
-   * For work whose cost is learned afterwards: what is held is taken off `balance`, so that
-   * nobody else uses it. Then `/commit` what the work came to: the rest is free again. What is
-   * neither committed nor released is free again when it expires. 402 where a check of as much
-   * would deny.
+   * For work whose cost is known only afterwards. Held units are taken off `balance`, so
+   * nobody else can use them. Then `/commit` what was used: the rest is released. Uncommitted
+   * units are released at expiry. 402 if `/check` for that amount would deny.
    *
    * A reservation belongs to the period in which it is made, and so does what is committed of
-   * it, up to its amount. What is released of it after that period rolls over then, as far as
-   * the rollover of that period leaves room. A grant that ends meanwhile still covers what is
+   * it, up to its amount. What is released after that period rolls over then, as far as the
+   * rollover of that period has room. A grant that ends meanwhile still covers what is
    * committed; what is released of it is lost.
    *
-   * An `idempotencyKey` counts once for its customer: repeated, it answers the reservation as
-   * it is now, or the refusal as it was. For features that sum or count; on one that counts,
-   * in whole units. A customer has at most 1,000 open reservations of a feature (409).
+   * An `idempotencyKey` counts once for its customer: a repeated call answers the reservation
+   * as it is now, or the first refusal. `sum` and `count` meters only; on a `count` meter in
+   * whole units. A customer has at most 1,000 open reservations of a feature (409).
    */
   createReservation: { args: [params: ReservationCreate]; answer: Reservation };
   /**
    * Get a reservation
    *
-   * With what is left of its feature now.
+   * With the current balance of its feature.
    */
   getReservation: { args: [id: string]; answer: Reservation };
   /**
-   * Record what the work came to
+   * Commit a reservation
    *
-   * Below what is held, the rest is free again; above it, the excess is usage of now, as by
-   * `/track`: usage is a fact. After it has expired the whole is usage of now, and `late` is
-   * true. Where the subscription that sold what was held has ended, one more last invoice
-   * bills it. The same value again answers the first answer; another one, or a released
+   * Records what was used. Less than the hold releases the rest. More than the hold is usage
+   * of now for the excess, as by `/track`. After the expiry all of it is usage of now, and
+   * `late` is true. If the subscription that sold the held units has ended, one more final
+   * invoice bills it. The same value again gets the first answer; another value, or a released
    * reservation, is `invalid_state`.
    */
   commitReservation: { args: [id: string, params: ReservationCommit]; answer: Reservation };
   /**
-   * Let go of what is held
+   * Release a reservation
    *
-   * Nothing was used. Again is the first answer; of an expired one nothing changes. After a
-   * commit: `invalid_state`.
+   * Nothing is recorded. A repeated call gets the first answer, and an expired reservation
+   * stays as it is. After a commit: `invalid_state`.
    */
   releaseReservation: { args: [id: string]; answer: Reservation };
   /**
-   * Hold more units, or for longer
+   * Extend a reservation
    *
-   * `amount` is the new whole, at least what is held; past the balance it is 402, and nothing
-   * changes. `expiresIn` counts from now. A reservation is open for 30 days at most. One that
-   * is not open, and more of one whose period is over, is `invalid_state`.
+   * `amount` is the new total, at least what is held. Past the balance it is 402 and nothing
+   * changes. `expiresIn` counts from now. A reservation is open for at most 30 days. A
+   * reservation that is not open, and a larger amount after its period has ended, is
+   * `invalid_state`.
    */
   extendReservation: { args: [id: string, params: ReservationExtend]; answer: Reservation };
   /**
    * Record usage
    *
-   * Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit
-   * too, unless `overage` is `reject`. An `idempotencyKey` counts once for its customer:
-   * repeated, it answers the first answer with `duplicate: true`; a repeated `Idempotency-Key`
-   * header replays it to the byte. The header, too, counts once for its customer: the same one
-   * with a call about another customer records that call, and beside an `idempotencyKey` that
-   * key alone says whether the call is a repeated one. The metadata is part of what a key was
-   * used for, and 1 is not "1" there.
+   * Answers when the event is on disk. Usage is recorded in full, also past the limit, unless
+   * `overage` is `reject`. An `idempotencyKey` counts once for its customer: a repeated call
+   * gets the first answer with `duplicate: true`; a repeated `Idempotency-Key` header replays
+   * the first answer byte for byte. The header also counts once for its customer: the same
+   * header with another customer records usage of that customer, and with an `idempotencyKey`
+   * in the body only that key decides whether a call is a repetition. The metadata is part of
+   * what a key was used for; 1 and "1" differ there.
    */
   trackUsage: { args: [params: TrackBody]; answer: TrackResult };
   /**
-   * Record up to 500 usages, each by itself
+   * Record up to 500 usages in one call
    *
-   * Up to 500 items and 2 MiB (2,097,152 bytes). Each item is a body of /track. It is recorded
-   * or refused by itself, in order, as if it came alone, and answered when all that were
-   * recorded are on disk: `results` has what /track would answer, or `error`. A key that
-   * stands twice in a call counts once: the second is a `duplicate`. With an `Idempotency-Key`
-   * header the whole call may be sent again: it gets the first answer, and another list under
-   * that header, or the same in another order, is 422 with nothing recorded. A call that was
-   * cut off is completed when it is sent again: an item without a key of its own gets its
-   * first answer, and one with a key is a `duplicate` where it stood already. An item that
-   * cannot be recorded now is `service_unavailable`, and the others stand: send the same call
-   * again. Where that is so of all, the call is 503.
+   * Up to 500 bodies of /track and 2 MiB (2,097,152 bytes). Each item is recorded or refused
+   * by itself, in order, and the call answers when all that were recorded are on disk:
+   * `results` has the answer of /track, or `error`. A key that occurs twice in a call counts
+   * once: the second is a `duplicate`. With an `Idempotency-Key` header the whole call may be
+   * sent again and gets the first answer; another list, or another order, under that header is
+   * 422 and records nothing. A call that was cut off is completed when it is sent again: an
+   * item without a key gets its first answer, an item with a key that was recorded is a
+   * `duplicate`. An item that cannot be recorded now is `service_unavailable`: send the same
+   * call again. If all are, the call is 503.
    */
   trackUsages: { args: [params: TrackBatchBody]; answer: TrackBatchResult };
   /**
    * Record up to 500 events
    *
-   * All or nothing (but see `partial`), and answered when all are on disk. The name of an
-   * event feeds every meter with that `eventName`. An `externalId` counts once for its
-   * customer, here and on /track; with an `Idempotency-Key` header an event without one counts
-   * once too, for its customer and its place in the list: the same list in the same order may
-   * be sent again, and says `duplicate`. The list as a whole is not compared: of another list
-   * or order under that header an event is a `duplicate` where its customer had one in its
-   * place, whatever it says, and is recorded elsewhere. What is written at once has a bound of
-   * 1 MiB of metadata: each event counts its own once, and once more for each customer and
-   * meter that an endpoint hears of by `usage.recorded`; more is 413. With `partial: true`
-   * what is good is recorded, whatever is wrong with the rest: `rejected` lists each other
-   * event with at most 5 issues, and the others keep their `index`. Sent again, with keys, it
-   * records nothing twice, and what is still wrong is listed again. What is wrong with the
-   * call itself is 400 or 413 as ever.
+   * All or nothing, unless `partial` is true. Answers when all events are on disk. An event
+   * counts on every meter with its name as `eventName`. An `externalId` counts once for its
+   * customer, here and on /track. With an `Idempotency-Key` header an event without an
+   * `externalId` counts once for its customer and its place in the list: the same list in the
+   * same order may be sent again. The list as a whole is not compared: under that header an
+   * event is a `duplicate` if its customer had an event in its place, and is recorded
+   * otherwise. A call writes at most 1 MiB of metadata: each event counts its own once, and
+   * once more for each customer and meter with a `usage.recorded` endpoint; more is 413. With
+   * `partial: true` valid events are recorded, and `rejected` lists the others with at most 5
+   * issues each; the recorded ones keep their `index`. Sent again with keys, nothing is
+   * recorded twice. Errors of the call itself are still 400 or 413.
    */
   ingestEvents: { args: [params: IngestBody]; answer: IngestResult };
   /**
-   * Why usage was allowed or denied
+   * Explain why usage was allowed or denied
    *
    * Give one of `requestId`, `eventId`, `idempotencyKey` (with the customer) or `at` (with the
-   * customer). Answers the decisions, and what was in force then. A check that was allowed
-   * leaves nothing; each no leaves a row within a second, for 30 days unless the operator says
-   * otherwise. Ids and keys are found while the key counts once. `balanceBefore`,
-   * `balanceAfter` and `grants` are of that instant; what is of now says so in its name.
+   * customer). Answers the decisions and what was in force at that time. A denial is found one
+   * second after the call, for 30 days unless the operator has set another time; a check that
+   * was allowed is not stored. Ids and keys are found while the key counts once.
+   * `balanceBefore`, `balanceAfter` and `grants` are as of that time; fields that end in
+   * `_now` are current.
    */
   listDecisions: { args: [params?: ListDecisionsQuery]; answer: Decisions };
   /**
    * Usage of a feature over time
    *
-   * In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to`
-   * are any instants: bins have the calendar's start and end all the same, and the usage of
-   * the range. Each event is in the bin of its own time, late ones too; a bin without any has
-   * a 0. What /track, /events/ingest and the others have acknowledged is counted at once. With
-   * `group_by` each bin has a row for each group that it has, and one with `group: null` for
-   * the rest; more than 1 MiB of them is 400: some 10,000 rows, fewer with long names, also as
-   * CSV. Groups are read from the events, at most 250,000 of them, and so is a quarter of an
-   * hour that `from` or `to` cuts: where retention has dropped those events this is 400.
-   * `format=csv` answers `start,end,value,events` and with groups `group`, as text. Only `sum`
-   * and `count` meters have bins.
+   * In bins of a calendar: hours, days or months of a time zone, at most 1,000. `from` and
+   * `to` may be any time: a bin has the start and end of the calendar, and the usage within
+   * the range. An event is in the bin of its own time, also when it comes late; a bin without
+   * events is 0. What /track, /events/ingest and the other calls have acknowledged is counted
+   * at once. With `group_by` each bin has a row for each of its groups and one with `group:
+   * null` for the rest; more than 1 MiB, some 10,000 rows, is 400, also as CSV. Groups are
+   * read from the events, at most 250,000 of them, and so is a quarter of an hour that `from`
+   * or `to` cuts: if retention has dropped those events it is 400. `format=csv` answers
+   * `start,end,value,events` and, with groups, `group`. Only `sum` and `count` meters have
+   * bins.
    */
   getUsage: { args: [params: GetUsageQuery]; answer: UsageSeries };
   /**
-   * List events of usage, newest first
+   * List usage events, newest first
    *
-   * Each as it was reported, in the order of its own time: a late one is where it belongs.
-   * With `nextCursor` the list goes on, without a gap or a repeat while others arrive. Without
-   * a filter, of all meters that there are. An event is kept as long as retention says
-   * (`RETENTION_USAGE_MONTHS`).
+   * Each as it was reported, ordered by its own time. `nextCursor` continues the list without
+   * a gap or a repetition while others arrive. Without a filter it lists events of all meters.
+   * Events are kept for as long as the operator has set (`RETENTION_USAGE_MONTHS`).
    */
   listUsageEvents: { args: [params?: ListUsageEventsQuery]; answer: UsageEvents };
   /**
-   * Make an alert for a threshold of usage
+   * Create an alert on a usage threshold
    *
-   * Of one customer, or without one for each customer, also those who come later. The event
-   * `alert.triggered` is written with the usage that reaches the threshold, or the
-   * reservation: once for each crossing, and one for each threshold that a call jumps over. A
-   * grant or a new period that leads back from it is told as `alert.recovered` and arms the
-   * alert again; a correction does neither, and nor does late usage of a period that is over.
-   * Whoever is past the threshold already is told once with `initial: true`: the one customer
-   * before this answer, of each customer within a minute. Both events are written only where a
-   * webhook endpoint names them or has `*`.
+   * For one customer or, without one, for each customer, also later ones. `alert.triggered` is
+   * written with the usage or the reservation that reaches the threshold: once for each
+   * crossing, and one for each threshold that a call passes. When a grant or a new period
+   * leads back, `alert.recovered` is written and the alert is armed again. A correction does
+   * neither, and neither does late usage of an ended period. A customer who is already past
+   * the threshold gets one event with `initial: true`: before this answer if the alert is for
+   * one customer, else within a minute. Both events are written only if a webhook endpoint
+   * names them or has `*`.
    *
-   * An alert never changes: delete it and make another. The same one again, with this type and
-   * threshold for the same customer or for each, is 409 `conflict`. How many a feature and an
-   * organisation have for each customer, and a customer of its own, is bounded
-   * (`LIMIT_ALERTS_…`); beyond it 409 `conflict`. With its meter an alert is deleted. What
-   * products give as a boolean feature has no alerts: 400.
+   * An alert cannot be changed: delete it and create another. A second alert with the same
+   * type, threshold and customer is 409 `conflict`. The number of alerts of a feature, an
+   * organization and a customer is bounded (`LIMIT_ALERTS_…`, 409 `conflict`). An alert is
+   * deleted with its meter. A boolean feature has no alerts (400).
    */
   createAlert: { args: [params: AlertCreate]; answer: Alert };
   /** List alerts, newest first */
@@ -358,14 +353,14 @@ export type Operations = {
   /**
    * Delete an alert
    *
-   * Nothing is told of it any more: what has fired is not told as recovered.
+   * It no longer fires, and does not recover.
    */
   deleteAlert: { args: [id: string]; answer: void };
   /**
-   * What alerts a customer has, and which have fired
+   * List the alerts of a customer, and which have fired
    *
-   * Its own, and those for each customer of the features that it was granted or has used. By
-   * feature, then in the order in which usage reaches them.
+   * The customer's own alerts, and those for each customer of its features. By feature, then
+   * in the order in which usage reaches them.
    */
   listCustomerAlerts: {
     args: [id: string, params?: ListCustomerAlertsQuery];
@@ -374,7 +369,7 @@ export type Operations = {
   /**
    * Create a product, with its prices
    *
-   * Without a slug it gets one from its name.
+   * Without a `slug` it gets one from its name.
    */
   createProduct: { args: [params: ProductCreate]; answer: Product };
   /** List products, newest first */
@@ -382,53 +377,54 @@ export type Operations = {
   /** Get a product with all its prices */
   getProduct: { args: [id: string]; answer: Product };
   /**
-   * Change a product
+   * Update a product
    *
-   * Metadata is replaced as a whole. A slug that is given up stays the organization's: no
-   * other one gets it, and buy links with it lead nowhere else.
+   * Metadata is replaced as a whole. A slug that is replaced stays reserved for the
+   * organization, so an old buy link never leads to another seller.
    */
   updateProduct: { args: [id: string, params: ProductChange]; answer: Product };
   /**
    * Archive a product
    *
-   * It can no longer be bought. Again is the same.
+   * It can no longer be bought. Repeating the call changes nothing.
    */
   archiveProduct: { args: [id: string]; answer: Product };
   /**
    * Publish a product
    *
-   * It is active, whatever it was before. Again is the same.
+   * It becomes active, whatever its status was. Repeating the call changes nothing.
    */
   publishProduct: { args: [id: string]; answer: Product };
   /**
    * Add a price to a product
    *
-   * Recurring where an `interval` is given, else one-time; a `type` that is given must agree.
-   * A price never changes: archive it and add another. How many a product has, archived ones
-   * too, is bounded (`LIMIT_PRICES_PER_PRODUCT`). It renews no more often than the features
-   * whose usage is sold are given: else it is 409.
+   * Recurring with an `interval`, else one-time; a `type` must agree. A price cannot be
+   * changed: archive it and add another. The number of prices of a product is bounded,
+   * archived ones included (`LIMIT_PRICES_PER_PRODUCT`). 409 if it renews more often than an
+   * allowance whose usage is sold is given.
    */
   createPrice: { args: [id: string, params: PriceCreate]; answer: Price };
   /**
    * Archive a price
    *
-   * It is offered to nobody any more. Again is the same.
+   * It can no longer be bought. Repeating the call changes nothing.
    */
   archivePrice: { args: [id: string, priceId: string]; answer: Price };
   /**
    * Attach a feature to a product
    *
-   * Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it
-   * already, from the next period on. A product has a feature once. Where the product has a
-   * usage price for it, its allowance is one that usage can be sold beyond.
+   * New subscriptions to the product, and changes to it, get the feature at once; existing
+   * subscriptions get it from the next period on. A product has a feature once. If the product
+   * has a usage price for the feature, the allowance must be one beyond which usage can be
+   * sold.
    */
   attachFeature: { args: [id: string, params: EntitlementCreate]; answer: Entitlement };
-  /** List the features of a product, in the order in which they were attached */
+  /** List the features of a product, oldest first */
   listFeatures: { args: [id: string, params?: ListFeaturesQuery]; item: Entitlement };
   /**
    * Detach a feature from a product
    *
-   * What customers were given by it stays theirs until their period ends.
+   * Customers keep what they were given until their period ends.
    */
   detachFeature: { args: [id: string, entitlementId: string]; answer: void };
   /**
@@ -437,36 +433,36 @@ export type Operations = {
    * What usage of a feature costs beyond its allowance. A subscription takes the active usage
    * prices of its product in its own currency at its start, at each renewal and at a change,
    * and keeps them for that period. `/check` then allows past the limit (`overageAllowed` is
-   * true); in a trial it does not, and nothing is charged. A usage price never changes:
-   * archive it and add another. A product has one active for each feature and currency. How
-   * many it has, how many are active in one currency and how many tiers those have is bounded
-   * (`LIMIT_USAGE_…`).
+   * true); in a trial it does not, and nothing is charged. A usage price cannot be changed:
+   * archive it and add another. A product has one active usage price for each feature and
+   * currency. Their number, the number that is active in one currency, and their tiers are
+   * bounded (`LIMIT_USAGE_…`).
    *
    * Units are counted beyond the allowance. `per_unit`: 150 units at `0.002` cost 0.30.
    * `graduated` with tiers up to 100 at `1.00` and then at `0.50`: 100 × 1.00 + 50 × 0.50 =
    * 125.00. `volume` with the same tiers: 150 × 0.50 = 75.00. The `flatAmount` of a tier is
-   * added once: of each tier that is reached, or by `volume` of the one. `package` of 100 for
-   * `5.00`: two are begun, 10.00. Then come `minimumAmount`, which is charged without usage
-   * too, and `maximumAmount`. All of it is exact, and rounded half up once for each line of an
-   * invoice.
+   * added once: for each tier that is reached, or with `volume` for the one that has the
+   * quantity. `package` of 100 for `5.00`: two are started, 10.00. Then `minimumAmount`, which
+   * is charged without usage too, and `maximumAmount` apply. The cost is exact, and rounded
+   * half up once for each invoice line.
    *
-   * What is priced by itself is a span: what the price sells in one period of the allowance.
-   * It ends with the period or the subscription, or where another price, or none, comes into
-   * force; not with a change that keeps the price. What is past the limit at its end is on the
+   * A span is rated by itself: what the price sells in one period of the allowance. It ends
+   * with the period, with the subscription, or when another price or none comes into force; a
+   * change that keeps the price does not end it. What is past the limit at its end is on the
    * next renewal invoice, and at the end of the subscription on a final one (`billingReason`
    * is `usage`). The invoice of a change bills what the span costs so far, less what was
    * billed of it. The minimum is billed when the span ends, for the share of the period in
-   * which the price was in force. Where the allowance is given more often than the product
-   * renews, each span is priced by itself and together they are one line. Events that come
-   * late are a `usage_adjustment` on the next invoice. Discounts do not cover usage. Top-ups
-   * and other grants are used before anything is charged.
+   * which the price was in force. If the allowance is given more often than the product
+   * renews, each span is rated by itself, and they share one line. Late events are a
+   * `usage_adjustment` on the next invoice. Discounts do not cover usage. Top-ups and other
+   * grants are used before anything is charged.
    *
-   * A feature without an entitlement has nothing included, and the periods of the
-   * subscription. An allowance is limited, given at least as often as each recurring price of
-   * the product renews (archived prices too), and at most 1,000 times until then (all of a
-   * product together at most 5,000 times): what does not go together is 409, whichever comes
-   * last. Where two subscriptions of a customer price the same feature, one of them bills: the
-   * one whose entitlement has the lowest `priority`, and among equals the oldest.
+   * A feature without an entitlement includes nothing and has the periods of the subscription.
+   * An allowance must be limited, be given at least as often as each recurring price of the
+   * product renews (archived prices included), and at most 1,000 times until then (all
+   * allowances of a product together at most 5,000 times): else 409, whichever comes last. If
+   * two subscriptions of a customer price the same feature, the one whose entitlement has the
+   * lowest `priority` bills, and among equals the oldest.
    */
   createUsagePrice: { args: [id: string, params: UsagePriceCreate]; answer: UsagePrice };
   /** List the usage prices of a product, newest first */
@@ -474,14 +470,15 @@ export type Operations = {
   /**
    * Archive a usage price
    *
-   * A subscription that has it keeps it until its period ends. Again is the same.
+   * A subscription that has it keeps it until its period ends. Repeating the call changes
+   * nothing.
    */
   archiveUsagePrice: { args: [id: string, usagePriceId: string]; answer: UsagePrice };
   /**
    * Create a discount code
    *
-   * Either `percentOff`, or `amountOff` with its `currency`, which then goes with prices in
-   * that currency only.
+   * Either `percentOff`, or `amountOff` with its `currency`; the latter applies only to prices
+   * in that currency.
    */
   createDiscount: { args: [params: DiscountCreate]; answer: Discount };
   /** List discounts, newest first */
@@ -489,15 +486,16 @@ export type Operations = {
   /**
    * Delete a discount
    *
-   * It takes nothing off any more, what was paid with it stays, its code becomes free.
+   * The code no longer works and can be used for a new discount. Past payments stay as they
+   * are.
    */
   deleteDiscount: { args: [id: string]; answer: void };
   /**
    * Create a hosted checkout
    *
    * Send the buyer to its `url`. It can be paid once, within 24 hours. The same
-   * Idempotency-Key returns the earlier checkout, whatever the body. `payment.succeeded` says
-   * that it was paid.
+   * Idempotency-Key returns the earlier checkout, whatever the body. The event
+   * `payment.succeeded` says that it is paid.
    */
   createCheckout: { args: [params: CheckoutCreate]; answer: Checkout };
   /** List checkouts, newest first */
@@ -505,13 +503,14 @@ export type Operations = {
   /**
    * Get a checkout
    *
-   * For dashboards and backfills. Do not poll it: `payment.succeeded` says that it was paid.
+   * For dashboards and backfills. Do not poll it: the event `payment.succeeded` says that it
+   * is paid.
    */
   getCheckout: { args: [id: string]; answer: Checkout };
   /**
    * Expire a checkout
    *
-   * It cannot be paid any more. Again is the same answer.
+   * It can no longer be paid. Repeating the call gives the same answer.
    */
   expireCheckout: { args: [id: string]; answer: Checkout };
   /** List payments, newest first */
@@ -519,16 +518,16 @@ export type Operations = {
   /**
    * Get a payment
    *
-   * A pending refund counts in `amountRefundPending` and does not change `status`. Nor does a
-   * dispute: a payment that has any says so in `disputes`.
+   * A pending refund counts in `amountRefundPending` and does not change `status`. A dispute
+   * does not change it either: it is in `disputes`.
    */
   getPayment: { args: [id: string]; answer: Payment };
   /**
    * Refund a payment, in full or in part
    *
    * Without an `amount` all that is left is refunded. Pending refunds count as refunded, so
-   * that no interleaving gives back more than was captured. With an `Idempotency-Key` a retry
-   * answers the original refund.
+   * concurrent calls never refund more than was captured. With an `Idempotency-Key` a retry
+   * gets the original refund.
    */
   refundPayment: { args: [id: string, params?: RefundCreate]; answer: Refund };
   /** List a payment's refunds, newest first */
@@ -536,34 +535,33 @@ export type Operations = {
   /** Get a refund */
   getRefund: { args: [id: string]; answer: Refund };
   /**
-   * How the day goes, beside the same weekday a week before
+   * Get the numbers of today, compared with a week ago
    *
    * Revenue, usage and denials by hour in the organization's time zone; subscriptions and
-   * webhooks as they stand. Each number is read by itself, at most a moment apart: revenue,
-   * subscriptions and failed payments may be a second old, the others include all that was
-   * acknowledged.
+   * webhooks as of now. The numbers are read one after the other: revenue, subscriptions and
+   * failed payments may be one second old, the others include all that was acknowledged.
    */
   getOverview: { args: []; answer: Overview };
   /**
    * List payouts of the connected accounts, newest first
    *
    * What the processor has paid to the bank, and what each payout consists of. They are read
-   * each night, with the reconciliation.
+   * each night by the reconciliation.
    */
   listPayouts: { args: [params?: ListPayoutsQuery]; item: Payout };
   /**
-   * List how deliveries fare, by webhook endpoint, newest first
+   * List delivery counts by webhook endpoint, newest first
    *
-   * What became of the deliveries of today and of the last seven days: of those that were made
-   * then, not of those that were sent then.
+   * The state of the deliveries that were created today and in the last seven days, whenever
+   * they were sent.
    */
   listWebhookHealth: { args: [params?: ListWebhookHealthQuery]; item: WebhookHealth };
   /**
    * Start a subscription by hand
    *
-   * What the customer has left to pay with is charged. Without it, or where it is declined,
-   * the first invoice stays open and dunning runs; what the product gives is there at once. A
-   * trial is charged when it ends.
+   * The customer's newest payment method is charged. Without one, or if it is declined, the
+   * first invoice stays open and dunning runs; the features are available at once. A trial is
+   * charged when it ends.
    */
   createSubscription: { args: [params: SubscriptionCreate]; answer: Subscription };
   /** List subscriptions, newest first */
@@ -573,84 +571,85 @@ export type Operations = {
   /**
    * Preview the next invoice of a subscription
    *
-   * What the renewal would bill, or the final invoice of one that is being canceled, if the
-   * period ended with what is recorded now: the plan, usage beyond the allowances with
-   * minimums of what is still to come, corrections of usage that was billed, and the credit
-   * that it uses. Nothing is written.
+   * What the renewal would bill, or the final invoice of a subscription that is being
+   * canceled, if the period ended with what is recorded now: the plan, usage beyond the
+   * allowances including minimums still to come, corrections of billed usage, and credit.
+   * Nothing is written.
    *
-   * Advancing the test clock to `periodEnd` with nothing else happening bills exactly that.
-   * Usage is added as it is recorded, so ask again when it matters.
+   * If nothing else happens, advancing the test clock to `periodEnd` bills exactly that. Usage
+   * is added as it is recorded, so ask again when it matters.
    *
-   * Where it is still paused then: its draft, or no lines where it makes none; blocked, no
-   * lines. After the end: `invalid_state`.
+   * For a subscription that is still paused then: its draft, or no lines if it makes none.
+   * Blocked: no lines. After the end: `invalid_state`.
    */
   getUpcomingInvoice: { args: [id: string]; answer: UpcomingInvoice };
   /**
    * Change the price or the quantity of a subscription
    *
-   * At once, by the millisecond. What is left of the old plan comes back and what is left of
-   * the period is charged for the new one: a dearer plan begins with its payment and not
-   * without (402), a cheaper one leaves a credit for the next invoices. Another interval
-   * begins a new period.
+   * At once. The unused time of the current plan is credited, to the millisecond, and the rest
+   * of the period is charged for the new plan. A more expensive plan takes effect when its
+   * payment succeeds (else 402); a cheaper one leaves credit for the next invoices. Another
+   * interval begins a new period.
    */
   changeSubscription: { args: [id: string, params: SubscriptionChange]; answer: Subscription };
   /**
    * Cancel a subscription
    *
-   * At the end of its period unless it says `immediate`, which may follow the other. Again is
-   * the same. A change that waits for its payment (`pendingChange`) is taken back: what is
-   * paid of it all the same is refunded in full.
+   * At the end of the period, or at once with `immediate`, which may follow a scheduled
+   * cancellation. Repeating the call changes nothing. A change that waits for its payment
+   * (`pendingChange`) is undone; if the bank still pays, the whole payment is refunded.
    */
   cancelSubscription: { args: [id: string, params?: SubscriptionCancel]; answer: Subscription };
   /**
-   * Take back a scheduled cancellation
+   * Undo a scheduled cancellation
    *
-   * Where there is none, nothing changes.
+   * Without a scheduled cancellation nothing changes.
    */
   uncancelSubscription: { args: [id: string]; answer: Subscription };
   /**
-   * Take back a change that waits
+   * Undo a pending change
    *
-   * Of `pendingChange`, which waits for its payment. It does not begin, and what is paid of it
-   * all the same is refunded in full: the invoice stays open until the bank has decided,
-   * unless the processor lets go of the charge at once. Where none waits: `invalid_state`.
-   * Events are `subscription.updated` with `changes: ["pendingChange"]` when a change begins
-   * to wait and when it does not any more.
+   * Undoes `pendingChange`, which waits for its payment. It will not take effect. If the bank
+   * still pays, the whole payment is refunded; the invoice stays open until the bank has
+   * decided, unless the processor cancels the charge at once. Without a pending change:
+   * `invalid_state`. `subscription.updated` with `changes: ["pendingChange"]` is sent when a
+   * change begins to wait and when it no longer does.
    */
   unscheduleSubscription: { args: [id: string]; answer: Subscription };
   /**
    * Pause a subscription
    *
-   * At once: `/check` says `subscription_paused`. Without `resumesAt` until it is resumed.
-   * Again with other values replaces them. A period that begins at `resumesAt` begins as at a
-   * renewal, paid or not. What is overdue goes on being collected, to its expiry.
+   * At once: `/check` answers `subscription_paused`. Without `resumesAt` it stays paused until
+   * it is resumed. Repeating the call with other values replaces them. A period that begins at
+   * `resumesAt` begins as at a renewal, paid or not. Overdue invoices are still collected, and
+   * dunning may end the subscription.
    */
   pauseSubscription: { args: [id: string, params?: SubscriptionPause]; answer: Subscription };
   /**
    * Resume a subscription
    *
-   * Inside the paid period it goes on. After it a new period begins with its payment:
-   * declined, it stays paused (402). Blocked past its period it is charged nothing: the next
-   * one begins when what is owed is paid.
+   * Within the paid period it continues and nothing is charged. After it a new period begins
+   * when its payment succeeds: if it is declined, the subscription stays paused (402). A
+   * subscription that is blocked past its period is charged nothing: the next period begins
+   * when the debt is paid.
    */
   resumeSubscription: { args: [id: string]; answer: Subscription };
   /**
    * End a trial now
    *
-   * The first paid period begins, and is charged.
+   * The first paid period begins now, and is charged.
    */
   endTrial: { args: [id: string]; answer: Subscription };
   /**
    * Preview a change of a subscription
    *
-   * What the change would bill and do if it were made now, by the same decision. Nothing is
-   * written, nothing is charged. What the change would refuse is refused here, but that its
-   * payment fails.
+   * What the change would bill and do now, by the same decision. Nothing is written or
+   * charged. It is refused as the change would be, except for a declined payment.
    *
-   * The lines are those of its invoice; a cheaper plan makes none where no usage is owed, and
-   * `credited` comes off the next invoices. `subscription` is what it would be then; where it
-   * `waitsForPayment`, after that payment. Until the change is made the remaining time goes on
-   * passing, and usage is added: ask again when it matters.
+   * The lines are those of its invoice; a cheaper plan has none if no usage is owed, and
+   * `credited` comes off the next invoices. `subscription` is its state after the change; if
+   * `waitsForPayment` is true, after that payment. Time passes and usage is added until the
+   * change is made, so ask again when it matters.
    */
   previewSubscriptionChange: {
     args: [id: string, params: SubscriptionChange];
@@ -659,9 +658,9 @@ export type Operations = {
   /**
    * Preview the cancellation of a subscription
    *
-   * What it would bill at once and do, as the preview of a change: `immediate` bills the usage
-   * that is left. At the end of the period nothing is billed now: `/upcoming-invoice` has what
-   * is billed then.
+   * What the cancellation would bill and do now, as the preview of a change. `immediate` bills
+   * the unbilled usage. At the end of the period nothing is billed now: `/upcoming-invoice`
+   * shows what is billed then.
    */
   previewSubscriptionCancel: {
     args: [id: string, params?: SubscriptionCancel];
@@ -670,8 +669,8 @@ export type Operations = {
   /**
    * Preview the resume of a subscription
    *
-   * Whether it goes on in the paid period, or begins a new one with its payment, as the
-   * preview of a change.
+   * Whether it continues in the paid period or begins a new one with a payment, as the preview
+   * of a change.
    */
   previewSubscriptionResume: { args: [id: string]; answer: SubscriptionPreview };
   /**
@@ -681,9 +680,9 @@ export type Operations = {
    */
   previewTrialEnd: { args: [id: string]; answer: SubscriptionPreview };
   /**
-   * Bill a customer
+   * Create an invoice
    *
-   * Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.
+   * Issued at once, unless `draft` is true. An invoice with nothing to pay is paid at once.
    */
   createInvoice: { args: [params: InvoiceCreate]; answer: Invoice };
   /** List invoices, newest first */
@@ -693,94 +692,92 @@ export type Operations = {
   /**
    * List the lines of an invoice, in their order
    *
-   * An invoice has the first of them itself, and says with `linesHasMore` whether there are
-   * more.
+   * An invoice itself has the first lines; `linesHasMore` says whether there are more.
    */
   listInvoiceLines: { args: [id: string, params?: ListInvoiceLinesQuery]; item: InvoiceLine };
   /**
    * Download the usage behind an invoice
    *
-   * CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the lines of
-   * usage bill, what is included with the allowance too: `line_id`, `featureKey`, `eventId`,
-   * `event_time`, `recorded_time`, `value`, `metadata` (JSON). The rows of a line stand
-   * together, the oldest event first. An adjustment has all events of what it adjusts, the
-   * late ones and those that were billed before. An invoice without usage has the first row
-   * alone.
+   * CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the usage lines
+   * bill, included usage too: `line_id`, `featureKey`, `eventId`, `event_time`,
+   * `recorded_time`, `value`, `metadata` (JSON). Rows are grouped by line, the oldest event
+   * first. An adjustment has all events of the time that it adjusts, those that were billed
+   * before and the late ones. An invoice without usage has only the header.
    *
-   * Keys are not kept: the id of an event with a key follows from it. An apostrophe stands
-   * before text that a spreadsheet would take for a formula. Usage is kept for as long as the
-   * operator says (`RETENTION_USAGE_MONTHS`): what is dropped by then is missing here.
+   * Keys are not stored: the id of an event with a key is derived from it. Text that a
+   * spreadsheet would read as a formula is prefixed with an apostrophe. Usage is kept for as
+   * long as the operator has set (`RETENTION_USAGE_MONTHS`): dropped events are missing here.
    *
-   * An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10
-   * minutes. A download that is cut off fails: it does not look complete.
+   * An organization may have 4 downloads at a time in a mode on a node (429), and a download
+   * may take 10 minutes. A download that is cut off fails: it never looks complete.
    */
   downloadInvoiceUsage: { args: [id: string]; answer: string };
   /**
-   * Issue a draft
+   * Finalize a draft invoice
    *
-   * It gets its number and is due. Again is the same.
+   * It gets its number and is due. Repeating the call changes nothing.
    */
   finalizeInvoice: { args: [id: string]; answer: Invoice };
   /**
    * Charge an invoice now
    *
-   * With what the customer has left to pay with. A charge that takes its time is 202; again
-   * with its `Idempotency-Key` it is what became of that. Paid already is 200. An invoice of a
-   * subscription is paid as one of its payments, also after its end. A draft of a pause is not
-   * charged while the resume that takes its place waits for its payment.
+   * Charges the customer's payment method. A charge that is still under way is 202; repeated
+   * with its `Idempotency-Key` the call answers the outcome. An invoice that is paid already
+   * is 200. An invoice of a subscription is paid as one of its payments, also after its end. A
+   * draft of a pause is not charged while the resume that replaces it waits for its payment.
    */
   payInvoice: { args: [id: string]; answer: Invoice };
   /**
-   * Void an invoice that is not paid
+   * Void an unpaid invoice
    *
-   * A number that it has is kept. Again is the same.
+   * It keeps its number. Repeating the call changes nothing.
    */
   voidInvoice: { args: [id: string]; answer: Invoice };
   /**
    * Get an invoice to print
    *
-   * HTML for A4, without a script.
+   * HTML for A4, without scripts.
    */
   printInvoice: { args: [id: string, params?: PrintInvoiceQuery]; answer: string };
   /**
-   * Open the portal to a customer
+   * Create a portal link
    *
-   * The answer holds an address that shows this customer its subscriptions, usage and invoices
-   * and lets it act on them, until it expires or is revoked. It ends with the key that made
-   * it, where that is revoked or expires, and with the member who made it, who is removed or
-   * may make none any more; a key that is rotated leaves it to the new one. Whoever has the
-   * address is the customer. Nothing but a hash of the token is kept.
+   * The answer has a URL that shows this customer its subscriptions, usage and invoices and
+   * lets it act on them, until it expires or is revoked. It ends when the key that made it is
+   * revoked or expires, or when the member who made it is removed or loses that right; after a
+   * rotation it ends with the new key. Anyone with the URL acts as the customer. Only a hash
+   * of the token is stored.
    */
   createPortalToken: { args: [id: string, params?: PortalTokenCreate]; answer: PortalToken };
   /**
-   * Close the portal that a token opens
+   * Revoke a portal link
    *
-   * It opens nothing from now on. Again is the same.
+   * It stops working at once. Repeating the call changes nothing.
    */
   revokePortalToken: { args: [id: string]; answer: void };
   /**
    * List events, newest first
    *
-   * Each as a webhook carries it. They are kept for at least 30 days.
+   * Each as a webhook carries it. Events are kept for at least 30 days.
    */
   listEvents: { args: [params?: ListEventsQuery]; item: Event };
   /**
    * Follow events as they happen
    *
-   * Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of
-   * that. They come in the order in which they were committed, each once. Samples for a
-   * webhook endpoint are not among them, and `usage.recorded`, `customer.spend_cap_reached`,
-   * `alert.*` and `auto_topup.*` are where an endpoint subscribes to them.
+   * Server-sent events: each is an event as `GET /events` shows it, with its id as `id`. They
+   * come in the order of their commits, each once. Samples for a webhook endpoint are not in
+   * the stream; `usage.recorded`, `customer.spend_cap_reached`, `alert.*` and `auto_topup.*`
+   * are in it where an endpoint subscribes to them.
    *
-   * It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any
-   * node; without either it begins now. An id that is unknown, of another mode, or no longer
-   * kept is refused. The first message has an `id` and no data: the place where the stream
-   * begins, so that a caller that is cut off before the first event can go on from there, too.
+   * The stream continues after the event in `Last-Event-ID` or `after`, without a gap and on
+   * any node; without either it begins now. An id that is unknown, of another mode, or no
+   * longer stored is refused. The first message has an `id` and no data: the place where the
+   * stream begins, so a caller that is cut off before the first event can continue from there.
    *
-   * It ends when a node is stopped, when the key ends, and when the caller is too slow:
-   * connect again with the last `id`, after the time in `retry`. A comment comes every 15 s.
-   * Each node serves an organisation's mode 1,000 streams unless it is configured otherwise
-   * (409), and 5,000 in all (503).
+   * The stream ends when a node is stopped, when the key ends, and when the caller is too
+   * slow: connect again with the last `id`, after the time in `retry`. A comment is sent every
+   * 15 s. Each node serves 1,000 streams of an organization in a mode unless it is configured
+   * otherwise (409), and 5,000 in all (503).
    */
   streamEvents: { args: [params?: StreamEventsQuery]; answer: Event };
   /** Get an event */
@@ -788,8 +785,8 @@ export type Operations = {
   /**
    * Register a webhook endpoint
    *
-   * Events are delivered to it as signed POST requests. The answer holds the secret to verify
-   * them with, this once.
+   * Events are sent to it as signed POST requests. The answer has the signing secret, only
+   * this once.
    */
   createWebhookEndpoint: { args: [params: EndpointCreate]; answer: EndpointWithSecret };
   /** List webhook endpoints, newest first */
@@ -797,24 +794,24 @@ export type Operations = {
   /** Get a webhook endpoint */
   getWebhookEndpoint: { args: [id: string]; answer: Endpoint };
   /**
-   * Change a webhook endpoint
+   * Update a webhook endpoint
    *
-   * Events for a disabled endpoint are held. To enable it sends what was held, each with a
-   * schedule of its own, and forgets how the endpoint failed. Other types of event count from
-   * the next event on.
+   * Events for a disabled endpoint are held. Enabling it sends the held events, each with its
+   * own retry schedule, and resets its failures. Other event types apply from the next event
+   * on.
    */
   updateWebhookEndpoint: { args: [id: string, params: EndpointChange]; answer: Endpoint };
   /**
    * Delete a webhook endpoint
    *
-   * Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.
+   * Nothing more is sent to it. Past deliveries can still be read by their ids.
    */
   deleteWebhookEndpoint: { args: [id: string]; answer: void };
   /**
-   * Replace the secret of a webhook endpoint
+   * Rotate the secret of a webhook endpoint
    *
-   * Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret
-   * again ends that for the first one.
+   * Deliveries are also signed with the old secret for 24 hours. Rotating again ends that for
+   * the older one.
    */
   rotateWebhookEndpointSecret: { args: [id: string]; answer: RotatedSecret };
   /**
@@ -824,16 +821,15 @@ export type Operations = {
    * other endpoint gets it.
    */
   sendSampleEvent: { args: [id: string, params?: SampleRequest]; answer: Delivery };
-  /** List what was and is owed to a webhook endpoint, newest first */
+  /** List the deliveries of a webhook endpoint, newest first */
   listDeliveries: { args: [id: string, params?: ListDeliveriesQuery]; item: Delivery };
   /**
    * Send a range of events to a webhook endpoint again
    *
-   * Every event of these types and times, whether it was delivered before or not, and also
-   * where the endpoint did not subscribe to it or was not there yet. `count` is how many that
-   * are; what is being sent at that moment is not among them, nor what was told a moment ago
-   * and is on its way to all endpoints. A range of very many takes a while: with an
-   * Idempotency-Key the count can be asked for again.
+   * Every event of these types in this range, whether it was delivered before or not, also if
+   * the endpoint did not subscribe to it or did not exist yet. `count` is their number; events
+   * that are being sent, or that are just being passed on, are not included. A large range
+   * takes a while: with an Idempotency-Key the count can be asked for again.
    */
   replayEvents: { args: [id: string, params: ReplayRequest]; answer: Replayed };
   /** Get a delivery, with all its attempts */
@@ -841,15 +837,15 @@ export type Operations = {
   /**
    * Send a delivery now
    *
-   * In any state: one that was delivered is sent once more. Not while it is being sent, and
+   * In any state: a delivery that succeeded is sent once more. Not while it is being sent, and
    * not to an endpoint that is disabled or deleted.
    */
   retryDelivery: { args: [id: string]; answer: Delivery };
   /**
    * Register a group's webhook endpoint
    *
-   * Events of every organisation in the group are delivered to it; `data.organizationId` says
-   * of which. The answer holds the secret to verify them with, this once.
+   * Events of every organization in the group are sent to it; `data.organizationId` says of
+   * which. The answer has the signing secret, only this once.
    */
   createPartnerWebhookEndpoint: {
     args: [params: PartnerEndpointCreate];
@@ -863,11 +859,11 @@ export type Operations = {
   /** Get a group's webhook endpoint */
   getPartnerWebhookEndpoint: { args: [id: string]; answer: PartnerEndpoint };
   /**
-   * Change a group's webhook endpoint
+   * Update a group's webhook endpoint
    *
-   * Events for a disabled endpoint are held. To enable it sends what was held, each with a
-   * schedule of its own, and forgets how the endpoint failed. Other types of event count from
-   * the next event on.
+   * Events for a disabled endpoint are held. Enabling it sends the held events, each with its
+   * own retry schedule, and resets its failures. Other event types apply from the next event
+   * on.
    */
   updatePartnerWebhookEndpoint: {
     args: [id: string, params: PartnerEndpointChange];
@@ -880,10 +876,10 @@ export type Operations = {
    */
   deletePartnerWebhookEndpoint: { args: [id: string]; answer: void };
   /**
-   * Replace the secret of a group's webhook endpoint
+   * Rotate the secret of a group's webhook endpoint
    *
-   * Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret
-   * again ends that for the first one.
+   * Deliveries are also signed with the old secret for 24 hours. Rotating again ends that for
+   * the older one.
    */
   rotatePartnerWebhookEndpointSecret: { args: [id: string]; answer: RotatedSecret };
   /**
@@ -893,94 +889,94 @@ export type Operations = {
    */
   getOrganization: { args: []; answer: Organization };
   /**
-   * Change the settings of the organization
+   * Update the settings of the organization
    *
-   * In the mode of the key alone: a test key cannot reach what live invoices say. A new name
-   * is that of both modes, but by a test key. Of `seller`, `dunning` and `branding` what is
-   * left out stays as it is; `null` clears a field of the seller or the branding. Invoices
-   * that were issued keep the seller that they have, and show the branding of now. Each part
-   * that changed fires one `organization.config_changed`.
+   * In the mode of the key only: a test key cannot change what live invoices say. A new `name`
+   * is for both modes, except with a test key. Of `seller`, `dunning` and `branding` an
+   * omitted field keeps its value; `null` clears a field of the seller or the branding. Issued
+   * invoices keep their seller and show the current branding. Each changed part sends one
+   * `organization.config_changed`.
    */
   updateOrganization: { args: [params: OrganizationChange]; answer: Organization };
   /**
-   * Give the organization a logo
+   * Set the logo of the organization
    *
-   * In the mode of the key, in place of the one before: it stands on the pages, invoices and
-   * mails for its customers. Mails that were sent show the one that they were sent with: the
-   * last ten are kept. What is not PNG, JPEG or WebP by its bytes is refused.
+   * In the mode of the key. It replaces the current logo on the pages, invoices and mails for
+   * customers. Sent mails keep the logo that they were sent with: the last ten are stored. An
+   * image that is not PNG, JPEG or WebP is refused.
    */
   putLogo: { args: [params: LogoPut]; answer: Logo };
   /**
-   * Get what the logo is
+   * Get the logo of the organization
    *
-   * In the mode of the key. 404 where there is none.
+   * In the mode of the key. 404 without a logo.
    */
   getLogo: { args: []; answer: Logo };
   /**
    * Remove the logo of the organization
    *
-   * In the mode of the key. Mails that were sent show a name in place of it, and of those
-   * before it.
+   * In the mode of the key. Sent mails show the name of the seller instead of this logo and
+   * earlier ones.
    */
   deleteLogo: { args: []; answer: void };
   /**
    * Connect a Stripe account, or replace its key
    *
-   * In the mode of the API key: new payments go to this account from now on; in test mode the
-   * sandbox takes them until then. The key is tried at Stripe first. Another key of the same
-   * account takes the place of the first without a gap. Another account takes what is new:
-   * refunds, disputes and renewals of what the one before took stay with that one. 503 where
-   * Stripe does not answer: nothing was changed.
+   * In the mode of the API key. New payments go to this account from now on; until then the
+   * sandbox takes them in test mode. The key is checked with Stripe first. Another key of the
+   * same account replaces the first one without an interruption. Another account takes new
+   * payments: refunds, disputes and renewals of earlier payments stay with the account that
+   * took them. 503 if Stripe does not answer: nothing is changed.
    */
   connectProcessor: { args: [params: ProcessorConnect]; answer: ProcessorAccount };
   /**
    * Get the connected Stripe account
    *
-   * In the mode of the API key. 404 where none is connected.
+   * In the mode of the API key. 404 without an account.
    */
   getProcessor: { args: []; answer: ProcessorAccount };
   /**
    * Disconnect the Stripe account
    *
-   * In the mode of the API key: nothing new is paid there. Its key stays encrypted here, for
-   * refunds, disputes and renewals of what it took: revoke it at Stripe when there is nothing
-   * left of these.
+   * In the mode of the API key. New payments no longer go there. Its key stays stored,
+   * encrypted, for refunds, disputes and renewals of earlier payments: revoke it at Stripe
+   * when none of these are left.
    */
   disconnectProcessor: { args: []; answer: void };
   /**
-   * Make an API key
+   * Create an API key
    *
-   * For the organization and the mode of the key that asks. In the dashboard an admin makes no
-   * live key with the scope `all`. The key is in this answer and never again; nothing but a
-   * hash of it is kept.
+   * For the organization and the mode of the calling key. In the dashboard an admin cannot
+   * create a live key with the scope `all`. The key is in this answer only; only a hash of it
+   * is stored.
    */
   createApiKey: { args: [params?: ApiKeyCreate]; answer: ApiKeyWithText };
   /**
    * List API keys, newest first
    *
-   * The live ones, and the last 1,000 that were revoked or have expired.
+   * All live keys, and the last 1,000 that were revoked or have expired.
    */
   listApiKeys: { args: [params?: ListApiKeysQuery]; item: ApiKey };
   /**
    * Revoke an API key
    *
-   * It opens nothing from now on, and what it has open ends within a second. Open invitations
-   * and links to the portal that it made end. Again is the same. A key cannot revoke itself.
+   * It stops working at once; open streams end within a second. Open invitations and portal
+   * links that it created end. Repeating the call changes nothing. A key cannot revoke itself.
    */
   revokeApiKey: { args: [id: string]; answer: void };
   /**
-   * Replace an API key
+   * Rotate an API key
    *
-   * Makes a key with the same name and scopes, which does not expire. The replaced one works
-   * on for the overlap, or until its own end where that is sooner, and so do open invitations
-   * that it made; its links to the portal stay, and end with the new key. A key may rotate
-   * itself. The key is in this answer and never again; nothing but a hash of it is kept.
+   * Creates a key with the same name and scopes and without an expiry. The old key works for
+   * the overlap, or until its own expiry if that is sooner, and so do open invitations that it
+   * created; its portal links continue and end with the new key. A key may rotate itself. The
+   * key is in this answer only; only a hash of it is stored.
    */
   rotateApiKey: { args: [id: string, params?: ApiKeyRotate]; answer: ApiKeyWithText };
   /**
    * List members, newest first
    *
-   * Who may sign in to the dashboard of the organization, and as what.
+   * The users who may sign in to the dashboard of the organization, with their roles.
    */
   listMembers: { args: [params?: ListMembersQuery]; item: Member };
   /** Get a member */
@@ -988,26 +984,26 @@ export type Operations = {
   /**
    * Change the role of a member
    *
-   * It holds from the member's next request on. Open invitations and links to the portal that
-   * the member made end, where the new role may not make them. The last owner stays one. Both
-   * modes have the same members: a key of test mode is refused.
+   * Applies from the member's next request on. Open invitations and portal links that the
+   * member created end if the new role may not create them. The last owner keeps the role.
+   * Members are the same in both modes: a test key is refused.
    */
   updateMember: { args: [id: string, params: MemberChange]; answer: Member };
   /**
    * Remove a member
    *
-   * Its sessions see nothing of the organization from now on, and the open invitations and
-   * links to the portal that it made, and the invitations for its address, end. The last owner
-   * stays. Both modes have the same members: a key of test mode is refused.
+   * The member's sessions lose access at once. Open invitations and portal links that the
+   * member created end, and so do invitations for the member's address. The last owner cannot
+   * be removed. Members are the same in both modes: a test key is refused.
    */
   removeMember: { args: [id: string]; answer: void };
   /**
-   * Invite somebody by e-mail
+   * Invite a member by e-mail
    *
-   * For 7 days, and no longer than the key or the member that invites may; it takes the place
-   * of one that the address has, which an admin does with none for an owner: that is 403. The
-   * link is in the mail alone; where no mails are sent, in this answer alone. Both modes have
-   * the same members: a key of test mode is refused.
+   * Valid for 7 days, and no longer than the key or the member that invites. It replaces an
+   * open invitation of the address; an admin cannot replace one for an owner (403). The link
+   * is only in the mail; if no mail is sent, it is only in this answer. Members are the same
+   * in both modes: a test key is refused.
    */
   createInvitation: { args: [params: InvitationCreate]; answer: NewInvitation };
   /** List invitations, newest first */
@@ -1015,50 +1011,49 @@ export type Operations = {
   /**
    * Withdraw an invitation
    *
-   * Its link opens nothing from now on. Again is the same. Both modes have the same members: a
-   * key of test mode is refused.
+   * Its link stops working at once. Repeating the call changes nothing. Members are the same
+   * in both modes: a test key is refused.
    */
   revokeInvitation: { args: [id: string]; answer: void };
   /**
-   * Get what is asked of members
+   * Get the security settings
    *
    * The same in both modes.
    */
   getSecurity: { args: []; answer: Security };
   /**
-   * Change what is asked of members
+   * Update the security settings
    *
-   * What is left out stays as it is. It holds from the next request of each member on. A key
-   * of test mode is refused.
+   * An omitted field keeps its value. Applies from each member's next request on. A test key
+   * is refused.
    */
   updateSecurity: { args: [params: SecurityChange]; answer: Security };
   /**
-   * List who did what, newest first
+   * List the audit log, newest first
    *
-   * What users did, signing in and out included; what keys did but for routine calls (usage,
-   * customers, checkouts, links to the portal, tags and custom fields); what customers did in
-   * the portal; and what an operator did on the command line. A row is there before the call
-   * is answered, and stays as it is for good.
+   * What users did, including signing in and out; what keys did, except routine calls (usage,
+   * customers, checkouts, portal links, tags and custom fields); what customers did in the
+   * portal; and what an operator did on the command line. An entry is written before the call
+   * is answered, and is kept forever.
    *
-   * `before` and `after` have the fields that changed. Secrets are left out of them, and what
-   * is long. A row of both modes is in the list of each. Of the roles, owners and admins may
-   * read it.
+   * `before` and `after` have the fields that changed. Secrets and long values are left out.
+   * An entry of both modes is in the list of each. Owners and admins may read it.
    */
   listAuditLog: { args: [params?: ListAuditLogQuery]; item: AuditLogEntry };
   /**
-   * Download who did what
+   * Download the audit log
    *
-   * The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. An
-   * apostrophe stands before text that a spreadsheet would take for a formula. An
-   * organisation's mode may have 4 downloads at a time on a node (429), and one may take 10
-   * minutes. A download that is cut off fails: it does not look complete.
+   * The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. Text
+   * that a spreadsheet would read as a formula is prefixed with an apostrophe. An organization
+   * may have 4 downloads at a time in a mode on a node (429), and a download may take 10
+   * minutes. A download that is cut off fails: it never looks complete.
    */
   downloadAuditLog: { args: [params?: DownloadAuditLogQuery]; answer: string };
   /**
    * Put a tag on a customer, a subscription or an invoice
    *
-   * A label: it changes nothing that the service does. The same one on the same object again
-   * is a conflict. What an object may have of them is bounded (`LIMIT_TAGS_PER_OBJECT`).
+   * A label without an effect of its own. The same tag on the same object again is 409. The
+   * number of tags of an object is bounded (`LIMIT_TAGS_PER_OBJECT`).
    */
   createTag: { args: [params: TagCreate]; answer: Tag };
   /** List tags, newest first */
@@ -1068,8 +1063,8 @@ export type Operations = {
   /**
    * Add a custom field to a customer, a subscription or an invoice
    *
-   * A field never changes: remove it and add another. A name that the object has is a
-   * conflict. What an object may have of them is bounded (`LIMIT_CUSTOM_FIELDS_PER_OBJECT`).
+   * A field cannot be changed: remove it and add another. A name that the object already has
+   * is 409. The number of fields of an object is bounded (`LIMIT_CUSTOM_FIELDS_PER_OBJECT`).
    */
   createCustomField: { args: [params: CustomFieldCreate]; answer: CustomField };
   /** List custom fields, newest first */
@@ -1079,54 +1074,55 @@ export type Operations = {
   /**
    * Get the test clock
    *
-   * What time it is for what the organization has in test mode: the real time until it was
-   * moved. 404 with a live key.
+   * The organization's time in test mode: the real time until the clock is moved. 404 with a
+   * live key.
    */
   getTestClock: { args: []; answer: TestClock };
   /**
    * Move the test clock
    *
    * By a duration or to a time, forward only, at most five years in one call, up to the year
-   * 3000. All that is due by then is done before it answers, in due order and each at its own
-   * time: periods end, subscriptions renew, payments settle, discounts and checkouts expire.
-   * Then the clock runs on. One call at a time; `409` while another one moves it. Keys, rate
-   * limits and deliveries stay on the real time. Whoever does not wait for the answer leaves
-   * it on its way: read it, and send the time that is wanted. 404 with a live key.
+   * 3000. Everything that is due by then is done before the call answers, in due order and
+   * each at its own time: periods end, subscriptions renew, payments settle, discounts and
+   * checkouts expire. Then the clock runs on. One call at a time: 409 while another one moves
+   * it. Keys, rate limits and deliveries use the real time. If you stop waiting for the
+   * answer, the clock is still moving: read it, and send the wanted time again. 404 with a
+   * live key.
    */
   moveTestClock: { args: [params: TestClockMove]; answer: TestClock };
 };
 
 export type ListMetersQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListCustomersQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   externalCustomerId?: string;
   email?: string;
   /**
-   * What the address begins with, in any case. Of those, the first 1000 in alphabetical order
-   * are listed.
+   * The beginning of the address, in any case. The first 1000 in alphabetical order are
+   * listed.
    */
   emailPrefix?: string;
 };
@@ -1146,7 +1142,7 @@ export type ListBalancesQuery = {
 };
 
 export type ListCreditEntriesQuery = {
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   limit?: number;
   /** `nextCursor` of the page before. */
@@ -1156,74 +1152,74 @@ export type ListCreditEntriesQuery = {
 export type ListDecisionsQuery = {
   /** The x-request-id of a call that was denied, or that changed something. */
   requestId?: string;
-  /** The id that /track answered. Of any other object: `object` says what it is. */
+  /** The id in the answer of /track. The id of any other object: `object` says what it is. */
   eventId?: string;
-  /** A key of the customer, from a body or from a header. */
+  /** An idempotency key of the customer, from a body or a header. */
   idempotencyKey?: string;
-  /** An instant by the organization's clock: the decisions about the customer around it. */
+  /** A time of the organization's clock: the decisions about the customer around it. */
   at?: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   /** Only with `at`. */
   featureKey?: string;
-  /** Only with `at`: without what was recorded in between. */
+  /** Only with `at`: denials only. */
   only?: 'denied';
-  /** Decisions on each side of `at`. */
+  /** The number of decisions before and after `at`. */
   limit?: number;
 };
 
 export type GetUsageQuery = {
   /** The slug of a `sum` or `count` meter. */
   featureKey: string;
-  /** Without a customer: of all together. */
+  /** Without a customer: all customers together. */
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
-  /** Usage from then on. Without it: the last 24 hours, 30 days or 12 months. */
+  /** The start of the range. Default: the last 24 hours, 30 days or 12 months. */
   from?: string;
-  /** Usage before then. Without it: through the end of the present bin. */
+  /** The end of the range (exclusive). Default: the end of the current bin. */
   to?: string;
   bin?: 'hour' | 'day' | 'month';
   /** The name of an IANA zone, as `Europe/Berlin`. */
   timezone?: string;
-  /** A bin for each value that the events have under a name: `metadata.region`. */
+  /** A row for each value of a name in the metadata, such as `metadata.region`. */
   groupBy?: string;
 };
 
 export type ListUsageEventsQuery = {
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   /** The slug of the meter. */
   featureKey?: string;
-  /** Events with a time from then on. */
+  /** Only events at or after this time. */
   from?: string;
-  /** Events with a time before then. */
+  /** Only events before this time. */
   to?: string;
   /** `nextCursor` of the page before. */
   cursor?: string;
-  /** Events of a page. It has fewer where the next one would take the answer past 1 MiB. */
+  /** Events of a page. It has fewer if the next one would exceed 1 MiB. */
   limit?: number;
 };
 
 export type ListAlertsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   /** The slug of the meter. */
   featureKey?: string;
-  /** Its own alerts. Those for each customer are not among them. */
+  /** Only the customer's own alerts, without those for each customer. */
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
 };
 
@@ -1234,77 +1230,74 @@ export type ListCustomerAlertsQuery = {
 
 export type ListProductsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   /** Only an active product can be bought. */
   status?: ProductStatus;
-  /**
-   * What the name begins with, in any case. Of those, the first 1000 in alphabetical order are
-   * listed.
-   */
+  /** The beginning of the name, in any case. The first 1000 in alphabetical order are listed. */
   namePrefix?: string;
 };
 
 export type ListFeaturesQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListUsagePricesQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListDiscountsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListCheckoutsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   status?: CheckoutStatus;
@@ -1312,86 +1305,86 @@ export type ListCheckoutsQuery = {
 
 export type ListPaymentsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   customerId?: string;
   subscriptionId?: string;
   checkoutId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   status?: PaymentStatus;
 };
 
 export type ListRefundsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListPayoutsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
-  /** Payouts that were made from then on. */
+  /** Only payouts at or after this time. */
   from?: string;
-  /** Payouts that were made before then. */
+  /** Only payouts before this time. */
   to?: string;
 };
 
 export type ListWebhookHealthQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
-  /** This endpoint alone. */
+  /** Only this endpoint. */
   endpointId?: string;
 };
 
 export type ListSubscriptionsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   productId?: string;
   status?: SubscriptionStatus;
@@ -1399,57 +1392,54 @@ export type ListSubscriptionsQuery = {
 
 export type ListInvoicesQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   subscriptionId?: string;
   status?: InvoiceStatus;
-  /** As it is printed: `INV-2026-000123`. */
+  /** The whole number, such as `INV-2026-000123`. */
   number?: string;
 };
 
 export type ListInvoiceLinesQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last line of the page before: the list goes on behind it. Not together with
+   * The id of the last line of the page before: the list continues after it. Not together with
    * `offset`.
    */
   after?: string;
 };
 
 export type PrintInvoiceQuery = {
-  /**
-   * Of an invoice with more than 100 lines: which part of them. The first one leads to the
-   * others.
-   */
+  /** The sheet of an invoice with more than 100 lines. The first links to the others. */
   sheet?: number;
 };
 
 export type ListEventsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   type?: EventType;
@@ -1462,7 +1452,7 @@ export type ListEventsQuery = {
 
 export type StreamEventsQuery = {
   /**
-   * The stream goes on after the event with this id. The organisation's own id stands for
+   * The stream continues after the event with this id. The organization's own id stands for
    * before its first event.
    */
   after?: string;
@@ -1470,28 +1460,28 @@ export type StreamEventsQuery = {
 
 export type ListWebhookEndpointsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListDeliveriesQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   /** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
@@ -1501,84 +1491,84 @@ export type ListDeliveriesQuery = {
 
 export type ListPartnerWebhookEndpointsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListApiKeysQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListMembersQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListInvitationsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
 };
 
 export type ListAuditLogQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   /** The id of the user, the key or the customer. */
   actor?: string;
   actorKind?: 'user' | 'key' | 'customer' | 'command_line';
   /**
-   * An operation of this document, a command, or what a user did at the door: `updateProduct`,
-   * `key create`, `signIn`.
+   * An operation of this document, a command, or an action of a user: `updateProduct`, `key
+   * create`, `signIn`.
    */
   operation?: string;
   objectId?: string;
-  /** What was done from then on. */
+  /** Only entries at or after this time. */
   from?: string;
-  /** What was done before then. */
+  /** Only entries before this time. */
   to?: string;
 };
 
@@ -1587,27 +1577,27 @@ export type DownloadAuditLogQuery = {
   actor?: string;
   actorKind?: 'user' | 'key' | 'customer' | 'command_line';
   /**
-   * An operation of this document, a command, or what a user did at the door: `updateProduct`,
-   * `key create`, `signIn`.
+   * An operation of this document, a command, or an action of a user: `updateProduct`, `key
+   * create`, `signIn`.
    */
   operation?: string;
   objectId?: string;
-  /** What was done from then on. */
+  /** Only entries at or after this time. */
   from?: string;
-  /** What was done before then. */
+  /** Only entries before this time. */
   to?: string;
 };
 
 export type ListTagsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   objectType?: AnnotatedType;
@@ -1617,14 +1607,14 @@ export type ListTagsQuery = {
 
 export type ListCustomFieldsQuery = {
   /**
-   * Rows of a page. It has fewer where the next one would take the answer past 1 MiB:
-   * `hasMore` is true, and `limit` in the answer says how many it has.
+   * Rows of a page. It has fewer if the next row would exceed 1 MiB: `hasMore` is true, and
+   * `limit` in the answer is their number.
    */
   limit?: number;
   offset?: number;
   /**
-   * The id of the last row of the page before: the list goes on behind it, however far. Not
-   * together with `offset`.
+   * The id of the last row of the page before: the list continues after it. Not together with
+   * `offset`.
    */
   after?: string;
   objectType?: AnnotatedType;
@@ -1632,7 +1622,7 @@ export type ListCustomFieldsQuery = {
   name?: string;
 };
 
-/** How the events of a period become its consumption. */
+/** How the events of a period add up to its usage. */
 export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
 
 export type Alert = {
@@ -1643,9 +1633,8 @@ export type Alert = {
   externalCustomerId: string | null;
   type: AlertType;
   /**
-   * In units of the meter, or for the two percentages in percent with at most four decimals.
-   * Above 0 for usage, percentages up to 1000; from 0 on for what is left, percentages up to
-   * 100.
+   * In units of the meter, or in percent with at most four decimals. Above 0 for usage
+   * (percentages up to 1000), from 0 for what is left (percentages up to 100).
    */
   threshold: number;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -1656,32 +1645,31 @@ export type AlertCreate = {
   /** The slug of the meter. */
   featureKey: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   type: AlertType;
   /**
-   * In units of the meter, or for the two percentages in percent with at most four decimals.
-   * Above 0 for usage, percentages up to 1000; from 0 on for what is left, percentages up to
-   * 100.
+   * In units of the meter, or in percent with at most four decimals. Above 0 for usage
+   * (percentages up to 1000), from 0 for what is left (percentages up to 100).
    */
   threshold: number | string;
 };
 
 export type AlertRecoveredData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'alert.recovered';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   externalCustomerId: string | null;
@@ -1709,20 +1697,20 @@ export type AlertRecoveredEvent = {
 };
 
 export type AlertTriggeredData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'alert.triggered';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   externalCustomerId: string | null;
@@ -1740,8 +1728,8 @@ export type AlertTriggeredData = {
   periodStart: string | null;
   periodEnd: string | null;
   /**
-   * Whether the customer was past it before: when the alert was made, or by something else
-   * than usage.
+   * Whether the customer was already past the threshold when the alert was created, or passed
+   * it without usage.
    */
   initial: boolean;
 };
@@ -1755,16 +1743,16 @@ export type AlertTriggeredEvent = {
 };
 
 /**
- * `usage`: `consumed` is at the threshold or above it. `usage_percentage`: so many percent
- * of `limit` are consumed, or more. `remaining`: what is left (`max(0, balance)`,
- * reservations taken off) is at the threshold or below it. `remaining_percentage`: so many
- * percent of `limit` are left, or less. Of a limit of 0 there is no percentage, and an
- * unlimited feature reaches no threshold.
+ * `usage`: `consumed` is at or above the threshold. `usage_percentage`: `consumed` is at
+ * least this percentage of `limit`. `remaining`: what is left (`max(0, balance)`, less
+ * reservations) is at or below the threshold. `remaining_percentage`: what is left is at
+ * most this percentage of `limit`. A limit of 0 has no percentage, and an unlimited feature
+ * reaches no threshold.
  */
 export type AlertType = 'usage' | 'usage_percentage' | 'remaining' | 'remaining_percentage';
 
 export type AmountByHour = {
-  /** A decimal, with exactly the decimals of its currency. Negative where more was refunded. */
+  /** A decimal with exactly the decimals of its currency. Negative if more was refunded. */
   total: string;
   /** One for each hour of that day. */
   hours: string[];
@@ -1777,8 +1765,8 @@ export type ApiKey = {
   name: string | null;
   mode: Mode;
   /**
-   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
-   * balances. `x-scopes` of each operation has it.
+   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest,
+   * reservations and balances. Each operation lists its scopes in `x-scopes`.
    */
   scopes: ApiKeyScope[];
   last4: string | null;
@@ -1793,8 +1781,8 @@ export type ApiKey = {
 export type ApiKeyCreate = {
   name?: string;
   /**
-   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
-   * balances. `x-scopes` of each operation has it.
+   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest,
+   * reservations and balances. Each operation lists its scopes in `x-scopes`.
    */
   scopes?: readonly ApiKeyScope[];
   /** ISO 8601 in UTC, with milliseconds. */
@@ -1809,7 +1797,7 @@ export type ApiKeyMaker = {
 };
 
 export type ApiKeyRotate = {
-  /** How long the replaced key still works; never beyond its own end. */
+  /** For how many seconds the old key still works; never beyond its own expiry. */
   overlapSeconds?: number;
 };
 
@@ -1817,13 +1805,13 @@ export type ApiKeyScope = 'all' | 'read' | 'metering';
 
 export type ApiKeyWithText = {
   id: string;
-  /** Shown this once. */
+  /** Shown only once. */
   key: string;
   name: string | null;
   mode: Mode;
   /**
-   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
-   * balances. `x-scopes` of each operation has it.
+   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest,
+   * reservations and balances. Each operation lists its scopes in `x-scopes`.
    */
   scopes: ApiKeyScope[];
   last4: string | null;
@@ -1839,9 +1827,9 @@ export type AuditLogActor = {
   kind: 'user' | 'key' | 'customer' | 'command_line';
   id: string | null;
   /**
-   * As it was then: the e-mail address of a user, the name and the last four characters of a
-   * key, the e-mail address or the external id of a customer, the account and the host of a
-   * command line.
+   * As of then: the e-mail address of a user, the name and the last four characters of a key,
+   * the e-mail address or the external id of a customer, the account and the host of a command
+   * line.
    */
   label: string;
   sessionId: string | null;
@@ -1849,7 +1837,7 @@ export type AuditLogActor = {
 
 export type AuditLogEntry = {
   id: string;
-  /** By the wall clock, also where a test clock was moved. */
+  /** Real time, also if a test clock was moved. */
   at: string;
   mode: Mode | null;
   actor: AuditLogActor;
@@ -1857,7 +1845,7 @@ export type AuditLogEntry = {
   userAgent: string | null;
   requestId: string | null;
   /**
-   * An operation of this document, a command, or what a user did at the door: `signIn`,
+   * An operation of this document, a command, or an action of a user such as `signIn` and
    * `signOut`.
    */
   operation: string;
@@ -1868,7 +1856,7 @@ export type AuditLogEntry = {
 };
 
 export type AuditLogObject = {
-  /** As in the name of the operation: `product`, `api_key`. */
+  /** The kind of object, such as `product` or `api_key`. */
   type: string;
   id: string | null;
 };
@@ -1878,20 +1866,20 @@ export type AutoTopup = {
   externalCustomerId: string | null;
   featureKey: string;
   enabled: boolean;
-  /** Below this level it is topped up. The level is the balance, holds taken off. */
+  /** When the balance (less holds) is below this, the feature is topped up. */
   threshold: number;
-  /** The units that are granted for the price. */
+  /** The units that one top-up grants. */
   amount: number;
-  /** A one-time price of yours: what one top-up costs. */
+  /** The one-time price of one top-up. */
   priceId: string;
   /**
-   * How many there may be at most in a day, a week from Monday, or a month of your time zone.
-   * null: any number.
+   * The maximum number of top-ups in a day, a week from Monday, or a month of the
+   * organization's time zone. null: no maximum.
    */
   limit: AutoTopupLimit | null;
   /**
-   * `charging`: a charge is under way, or was declined for now and is tried again.
-   * `suspended`: see `reason`.
+   * `charging`: a charge is under way, or will be retried after a decline. `suspended`: see
+   * `reason`.
    */
   status: 'armed' | 'charging' | 'suspended';
   /**
@@ -1899,29 +1887,32 @@ export type AutoTopup = {
    * payment method is stored.
    */
   reason: 'declined' | 'authentication_required' | 'no_payment_method' | 'limit' | null;
-  /** The payment that is under way; without one the last that was. */
+  /** The payment that is under way, else the last one. */
   paymentId: string | null;
-  /** When it looks at the level again: after a decline, or when the limit begins anew. */
+  /**
+   * When the next attempt is made: after a decline, or when the next period of the limit
+   * begins.
+   */
   nextAttemptAt: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   updatedAt: string;
 };
 
 export type AutoTopupFailedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'auto_topup.failed';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   /** The meter's slug. */
@@ -1931,11 +1922,14 @@ export type AutoTopupFailedData = {
   periodEnd: string | null;
   externalCustomerId: string | null;
   metadata: Metadata;
-  /** The units that it gives. */
+  /** The units that the top-up grants. */
   amount: number;
   paymentId: string | null;
   reason: 'declined' | 'authentication_required' | 'no_payment_method';
-  /** `charging`: it is tried again. `suspended`: not before another payment method is stored. */
+  /**
+   * `charging`: the charge will be retried. `suspended`: no charge until another payment
+   * method is stored.
+   */
   status: 'armed' | 'charging' | 'suspended';
   nextAttemptAt: string | null;
 };
@@ -1955,30 +1949,30 @@ export type AutoTopupLimit = {
 
 export type AutoTopupPut = {
   enabled: boolean;
-  /** Below this level it is topped up. The level is the balance, holds taken off. */
+  /** When the balance (less holds) is below this, the feature is topped up. */
   threshold: number | string;
-  /** The units that are granted for the price. */
+  /** The units that one top-up grants. */
   amount: number | string;
-  /** A one-time price of yours: what one top-up costs. */
+  /** The one-time price of one top-up. */
   priceId: string;
   limit?: AutoTopupLimit | null;
 };
 
 export type AutoTopupSucceededData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'auto_topup.succeeded';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   /** The meter's slug. */
@@ -1988,7 +1982,7 @@ export type AutoTopupSucceededData = {
   periodEnd: string | null;
   externalCustomerId: string | null;
   metadata: Metadata;
-  /** The units that it gives. */
+  /** The units that the top-up grants. */
   amount: number;
   paymentId: string;
   reason: null;
@@ -2016,9 +2010,9 @@ export type Balance = {
   consumed: number;
   remaining: number | null;
   /**
-   * What money has paid of `consumed`: usage that was sold and billed within the period, as by
-   * a change of plan. It is in `balance`: `limit` + `billed` - `consumed` - `reserved`. Absent
-   * for nothing.
+   * The part of `consumed` that money has paid for: usage that was billed within the period,
+   * for example by a change of plan. `balance` is `limit` + `billed` - `consumed` -
+   * `reserved`. Absent if it is 0.
    */
   billed?: number;
   reserved: number;
@@ -2029,9 +2023,9 @@ export type Balance = {
   resetsAt: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   updatedAt: string;
-  /** In the order in which they are used up. */
+  /** In burn order. */
   breakdown: BalanceBreakdown[];
-  /** Whether there are grants behind them: `GET /customers/{id}/grants` has them. */
+  /** Whether there are more grants: `GET /customers/{id}/grants` lists them all. */
   breakdownHasMore: boolean;
 };
 
@@ -2099,25 +2093,25 @@ export type BillingReason =
 
 export type Branding = {
   /**
-   * Of buttons, links and marks: `#rrggbb`. What is on it and beside it is made readable, in
-   * light and in dark.
+   * The colour of buttons, links and marks: `#rrggbb`. Text on it is kept readable, in light
+   * and dark mode.
    */
   color: string | null;
-  /** Who answers questions of customers, and their answers to mails. */
+  /** The address for questions of customers and for replies to mails. */
   supportEmail: string | null;
   /** An https URL for questions of customers. */
   supportUrl: string | null;
-  /** Open to everybody. Another image has another address. */
+  /** Public. Another image has another URL. */
   logoUrl: string | null;
 };
 
 export type BrandingChange = {
   /**
-   * Of buttons, links and marks: `#rrggbb`. What is on it and beside it is made readable, in
-   * light and in dark.
+   * The colour of buttons, links and marks: `#rrggbb`. Text on it is kept readable, in light
+   * and dark mode.
    */
   color?: string | null;
-  /** Who answers questions of customers, and their answers to mails. */
+  /** The address for questions of customers and for replies to mails. */
   supportEmail?: string | null;
   /** An https URL for questions of customers. */
   supportUrl?: string | null;
@@ -2130,7 +2124,7 @@ export type CheckBatchBody = {
 };
 
 export type CheckBatchResult = {
-  /** In the order of the call: an answer each, or why there is none. */
+  /** In the order of the call: an answer or an error for each item. */
   results: (CheckResult | ItemError)[];
 };
 
@@ -2138,12 +2132,12 @@ export type CheckBody = {
   /** The slug of the meter. */
   featureKey: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   value?: number | string;
-  /** Record the value too, in the same step, where it is allowed. */
+  /** Also record the value if it is allowed, in the same step. */
   consume?: boolean;
-  /** Hold the value, in the same step, where it is allowed: see `POST /reservations`. */
+  /** Hold the value if it is allowed, in the same step: see `POST /reservations`. */
   reserve?: boolean;
   /** Seconds from now. */
   expiresIn?: number;
@@ -2174,21 +2168,22 @@ export type CheckResult = {
   unlimited: boolean;
   overageAllowed: boolean;
   /**
-   * What money has paid of `consumed`: usage that was sold and billed within the period, as by
-   * a change of plan. It is in `balance`: `limit` + `billed` - `consumed` - `reserved`. Absent
-   * for nothing.
+   * The part of `consumed` that money has paid for: usage that was billed within the period,
+   * for example by a change of plan. `balance` is `limit` + `billed` - `consumed` -
+   * `reserved`. Absent if it is 0.
    */
   billed?: number;
   reserved: number;
   /**
-   * Of a feature that a pool of credits pays for: units of its own allowance, then credits of
-   * the pool. No parts of 0; empty where it is not allowed. Other features do not have it.
+   * What pays for `value`, if a pool of credits pays for the feature: units of its own
+   * allowance, then credits of the pool. Parts of 0 are left out; empty if it is denied.
+   * Absent for other features.
    */
   paidBy?: PaidPart[];
   periodStart: string | null;
   periodEnd: string | null;
   resetsAt: string | null;
-  /** With `reserve`: what is held now; null where it is not allowed. */
+  /** With `reserve`: the reservation; null if it is denied. */
   reservation?: Reservation | null;
 };
 
@@ -2205,9 +2200,9 @@ export type Checkout = {
   metadata: Metadata;
   successUrl: string | null;
   cancelUrl: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   status: CheckoutStatus;
   type: CheckoutType;
@@ -2220,11 +2215,12 @@ export type CheckoutCreate = {
   customerEmail: string;
   customerName?: string;
   /**
-   * Whose it is. Without it, the customer of `externalCustomerId`; without that, the one of
-   * `customerEmail`, unless only a buyer has typed that address; or a new one.
+   * The customer of the checkout. If omitted, the customer with `externalCustomerId`, else the
+   * one with `customerEmail` (not one whose address only a buyer has typed), else a new
+   * customer.
    */
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   /** The merchant's own reference, echoed. */
   clientReferenceId?: string;
@@ -2236,13 +2232,13 @@ export type CheckoutCreate = {
    */
   successUrl?: string;
   /**
-   * An https URL: where the link back to the merchant leads. Pages of its origin may show the
-   * checkout in a frame (`/embed.js`); they are told when the buyer cancels, with this
-   * address, and render a cancel flow of their own.
+   * An https URL: the target of the link back to the merchant. Pages of its origin may show
+   * the checkout in a frame (`/embed.js`); they are told when the buyer cancels, with this
+   * URL, and show their own cancel flow.
    */
   cancelUrl?: string;
   discountCode?: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency?: string;
   metadata?: Metadata;
 };
@@ -2267,14 +2263,11 @@ export type Credit = {
 };
 
 export type CreditBalance = {
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
-  /** What later invoices in the currency may use. */
+  /** The credit that later invoices in this currency use. */
   balance: string;
-  /**
-   * The newest 50: `GET /customers/{id}/credit/entries` lists all. All of them come to the
-   * balance.
-   */
+  /** The newest 50: `GET /customers/{id}/credit/entries` lists all. They add up to the balance. */
   entries: CreditEntry[];
 };
 
@@ -2299,12 +2292,12 @@ export type CreditEntries = {
 
 export type CreditEntry = {
   id: string;
-  /** With the decimals of the currency; negative where it was used. */
+  /** With the decimals of the currency; negative if credit was used. */
   amount: string;
   /**
-   * `change`: what a change of plan left over. `adjustment`: what another invoice did, or what
-   * there was before entries were kept. `applied`: an invoice used it. `void`: it is back, as
-   * that invoice is void or its change was taken back.
+   * `change`: left over by a change of plan. `adjustment`: left over by another invoice, or
+   * present before entries were stored. `applied`: used by an invoice. `void`: returned,
+   * because that invoice is void or its change was undone.
    */
   reason: 'change' | 'adjustment' | 'void' | 'applied';
   invoiceId: string | null;
@@ -2333,20 +2326,20 @@ export type CustomFieldCreate = {
 };
 
 export type CustomFieldCreatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'custom_field.created';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'CUSTOM_FIELD';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customFieldId: string;
   name: string;
@@ -2366,20 +2359,20 @@ export type CustomFieldCreatedEvent = {
 };
 
 export type CustomFieldDeletedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'custom_field.deleted';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'CUSTOM_FIELD';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customFieldId: string;
   name: string;
@@ -2419,14 +2412,13 @@ export type CustomerAlert = {
   externalCustomerId: string | null;
   type: AlertType;
   /**
-   * In units of the meter, or for the two percentages in percent with at most four decimals.
-   * Above 0 for usage, percentages up to 1000; from 0 on for what is left, percentages up to
-   * 100.
+   * In units of the meter, or in percent with at most four decimals. Above 0 for usage
+   * (percentages up to 1000), from 0 for what is left (percentages up to 100).
    */
   threshold: number;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
-  /** Whether it has fired, and no grant or new period has led back from it. */
+  /** Whether it has fired and has not recovered since. */
   triggered: boolean;
 };
 
@@ -2446,26 +2438,26 @@ export type CustomerCreate = {
   email?: string;
   name?: string;
   billingAddress?: BillingAddressCreate;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   metadata?: Metadata;
 };
 
 export type CustomerCreatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'customer.created';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'CUSTOMER';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   externalCustomerId: string | null;
   metadata: Metadata;
@@ -2482,20 +2474,20 @@ export type CustomerCreatedEvent = {
 };
 
 export type CustomerSpendCapReachedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'customer.spend_cap_reached';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   externalCustomerId: string | null;
@@ -2505,11 +2497,11 @@ export type CustomerSpendCapReachedData = {
   metadata: Metadata;
   /** The cap. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   /** An exact decimal, with at least the decimals of its currency. */
   spent: string;
-  /** Which sells the usage. */
+  /** The subscription that sells the usage. */
   subscriptionId: string;
   /** Of the subscription. */
   periodStart: string;
@@ -2526,20 +2518,20 @@ export type CustomerSpendCapReachedEvent = {
 };
 
 export type CustomerUpdatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'customer.updated';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'CUSTOMER';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   externalCustomerId: string | null;
   metadata: Metadata;
@@ -2570,27 +2562,27 @@ export type DayOfHours = {
 export type Decision = {
   id: string;
   /**
-   * `check`, `consume` (a check with consume) and `track` were denied; `usage` was recorded,
-   * or refused so long ago that no more is known.
+   * `check`, `consume` (a check with consume), `reserve` and `track` are denials; `usage` was
+   * recorded, or refused so long ago that no details are stored.
    */
   kind: 'check' | 'consume' | 'track' | 'reserve' | 'usage';
   allowed: boolean;
   reason: CheckReason;
   /** The reason as a sentence, with its numbers. */
   rule: string;
-  /** When it counts, by the organization's clock. A late event counts earlier. */
+  /** The time at which it counts, by the organization's clock. Earlier for a late event. */
   at: string;
   /** ISO 8601 in UTC, with milliseconds. */
   decidedAt: string;
   recordedAt: string | null;
-  /** How often the same was asked and answered, until `lastAt`. */
+  /** How many identical calls got this answer, until `lastAt`. */
   count: number;
   /** ISO 8601 in UTC, with milliseconds. */
   lastAt: string;
   customerId: string;
   externalCustomerId: string | null;
   featureKey: string;
-  /** What was asked for, or reported. */
+  /** The requested or reported value. */
   value: number;
   balanceBefore: BalanceThen;
   balanceAfter: BalanceThen;
@@ -2603,21 +2595,18 @@ export type Decision = {
   requestIds: string[];
 };
 
-/** What was in force at the denial, or else the decision, nearest to the instant. */
+/** What was in force at the denial (or else the decision) nearest to the given time. */
 export type DecisionState = {
   /** ISO 8601 in UTC, with milliseconds. */
   at: string;
   customerId: string;
   featureKey: string;
   decisionId: string | null;
-  /**
-   * Those in force in the order in which they are used up, then the nearest that were over, or
-   * were to come.
-   */
+  /** Those in force in burn order, then the nearest that had ended or were scheduled. */
   grants: GrantOfThen[];
   /** Of these grants. */
   subscriptions: SubscriptionOfThen[];
-  /** Denials of the feature within a minute, of any customer, of which no row was kept. */
+  /** Denials of the feature within a minute, of any customer, that were counted and not stored. */
   leftOut: number;
 };
 
@@ -2657,13 +2646,13 @@ export type DenialsByHour = {
 
 export type Discount = {
   id: string;
-  /** What a buyer types. Case does not matter. */
+  /** The code that a buyer enters. Case does not matter. */
   code: string;
   percentOff: number | null;
   amountOff: string | null;
   currency: string | null;
   maxRedemptions: number | null;
-  /** Payments that were made with it, or are being made and do not wait at a bank. */
+  /** Payments that used it, including payments under way that do not wait at a bank. */
   redemptions: number;
   expiresAt: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -2671,13 +2660,13 @@ export type Discount = {
 };
 
 export type DiscountCreate = {
-  /** What a buyer types. Case does not matter. */
+  /** The code that a buyer enters. Case does not matter. */
   code: string;
   /** With at most 4 decimals. */
   percentOff?: number;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   amountOff?: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency?: string;
   maxRedemptions?: number;
   /** ISO 8601, with Z or an offset. In the future. */
@@ -2689,12 +2678,12 @@ export type Dispute = {
   status: DisputeStatus;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** Of an open one: it cannot be refunded. */
+  /** Held while the dispute is open: it cannot be refunded. */
   amountHeld: string;
-  /** Of a lost one: less than `amount` where the rest had been refunded before. */
+  /** What a lost dispute took: less than `amount` if the rest had been refunded before. */
   amountChargedBack: string;
   reason: DisputeReason;
-  /** The processor's own name for it. */
+  /** The processor's id of the dispute. */
   reference: string;
   /** ISO 8601 in UTC, with milliseconds. */
   openedAt: string;
@@ -2721,41 +2710,47 @@ export type DisputeReason =
 export type DisputeStatus = 'opened' | 'won' | 'lost';
 
 export type Dunning = {
-  /** When a failed payment is tried again, in days after it failed first; ascending. */
+  /** When a failed payment is retried, in days after the first failure; ascending. */
   retryDays: number[];
-  /** When access is denied. */
+  /** After how many days access is blocked. */
   blockAfterDays: number;
-  /** When the subscription ends: not before it is blocked, after all retries. */
+  /**
+   * After how many days the subscription ends: not before it is blocked, and after all
+   * retries.
+   */
   expireAfterDays: number;
 };
 
 export type DunningChange = {
-  /** When a failed payment is tried again, in days after it failed first; ascending. */
+  /** When a failed payment is retried, in days after the first failure; ascending. */
   retryDays?: readonly number[];
-  /** When access is denied. */
+  /** After how many days access is blocked. */
   blockAfterDays?: number;
-  /** When the subscription ends: not before it is blocked, after all retries. */
+  /**
+   * After how many days the subscription ends: not before it is blocked, and after all
+   * retries.
+   */
   expireAfterDays?: number;
 };
 
 export type Endpoint = {
   id: string;
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed, payment.disputed.
+   * `["*"]` for all types. Omitted: every type but usage.recorded, customer.spend_cap_reached,
+   * alert.triggered, alert.recovered, auto_topup.succeeded, auto_topup.failed,
+   * payment.disputed.
    */
   eventTypes: SubscribedType[];
   description: string | null;
   status: EndpointStatus;
   /**
-   * `gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did,
-   * or it is enabled.
+   * `gone`: it answered 410. `failing`: all deliveries of a day failed. null: disabled by
+   * hand, or enabled.
    */
   disabledReason: 'gone' | 'failing' | null;
   failingSince: string | null;
@@ -2767,14 +2762,14 @@ export type Endpoint = {
 
 export type EndpointChange = {
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url?: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed, payment.disputed.
+   * `["*"]` for all types. Omitted: every type but usage.recorded, customer.spend_cap_reached,
+   * alert.triggered, alert.recovered, auto_topup.succeeded, auto_topup.failed,
+   * payment.disputed.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string | null;
@@ -2783,14 +2778,14 @@ export type EndpointChange = {
 
 export type EndpointCreate = {
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed, payment.disputed.
+   * `["*"]` for all types. Omitted: every type but usage.recorded, customer.spend_cap_reached,
+   * alert.triggered, alert.recovered, auto_topup.succeeded, auto_topup.failed,
+   * payment.disputed.
    */
   eventTypes?: readonly SubscribedType[];
   description?: string;
@@ -2802,21 +2797,21 @@ export type EndpointStatus = 'enabled' | 'disabled';
 export type EndpointWithSecret = {
   id: string;
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url: string;
   /**
-   * `["*"]` for all of them. Omitted: every type but usage.recorded,
-   * customer.spend_cap_reached, alert.triggered, alert.recovered, auto_topup.succeeded,
-   * auto_topup.failed, payment.disputed.
+   * `["*"]` for all types. Omitted: every type but usage.recorded, customer.spend_cap_reached,
+   * alert.triggered, alert.recovered, auto_topup.succeeded, auto_topup.failed,
+   * payment.disputed.
    */
   eventTypes: SubscribedType[];
   description: string | null;
   status: EndpointStatus;
   /**
-   * `gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did,
-   * or it is enabled.
+   * `gone`: it answered 410. `failing`: all deliveries of a day failed. null: disabled by
+   * hand, or enabled.
    */
   disabledReason: 'gone' | 'failing' | null;
   failingSince: string | null;
@@ -2824,7 +2819,7 @@ export type EndpointWithSecret = {
   createdAt: string;
   /** ISO 8601 in UTC, with milliseconds. */
   updatedAt: string;
-  /** Signs every delivery: `whsec_` and base64. It is shown this once. */
+  /** Signs every delivery: `whsec_` and base64. Shown only once. */
   secret: string;
 };
 
@@ -2848,7 +2843,7 @@ export type EntitlementCreate = {
   /** The slug of the meter. */
   featureKey: string;
   type?: FeatureType;
-  /** `null` for no limit. A metered feature says one or the other. */
+  /** `null` for no limit. Required for a metered feature. */
   limit?: number | string | null;
   resetInterval?: ResetInterval;
   overageAllowed?: boolean;
@@ -2858,20 +2853,20 @@ export type EntitlementCreate = {
 };
 
 export type EntitlementExhaustedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'entitlement.exhausted';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   externalCustomerId: string | null;
@@ -2882,7 +2877,7 @@ export type EntitlementExhaustedData = {
   limit: number;
   consumed: number;
   remaining: 0;
-  /** Negative where more was used than granted. */
+  /** Negative if more was used than granted. */
   balance: number;
   periodStart: string | null;
   periodEnd: string | null;
@@ -2897,20 +2892,20 @@ export type EntitlementExhaustedEvent = {
 };
 
 export type EntitlementGrantedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'entitlement.granted';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ENTITLEMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   externalCustomerId: string | null;
@@ -3055,7 +3050,7 @@ export type FeatureByHour = {
   lastWeek: QuantityByHour;
 };
 
-/** A boolean feature is had or not: it has no limit and is not used up. */
+/** A boolean feature is on or off: it has no limit and is not used up. */
 export type FeatureType = 'metered' | 'boolean';
 
 export type Grant = {
@@ -3094,7 +3089,7 @@ export type GrantCreate = {
   priority?: number;
   reason?: string;
   idempotencyKey?: string;
-  /** Makes it an allowance: given afresh each interval, counted from `effectiveAt`. */
+  /** Makes it an allowance: given again each interval, counted from `effectiveAt`. */
   resetInterval?: GrantInterval;
   rollover?: RolloverCreate;
   overageAllowed?: boolean;
@@ -3104,7 +3099,7 @@ export type GrantInterval = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'yea
 
 export type GrantOfThen = {
   id: string;
-  /** At that instant. */
+  /** As of that time. */
   state: 'in_force' | 'over' | 'to_come';
   suspended: 'paused' | 'blocked' | null;
   source: 'subscription' | 'top_up' | 'rollover' | 'manual';
@@ -3130,14 +3125,14 @@ export type GrantStatus = 'scheduled' | 'active' | 'expired' | 'voided' | 'used_
 
 export type IngestBody = {
   events: readonly IngestEvent[];
-  /** Record what is good, and list what is not in `rejected`. Default: all or nothing. */
+  /** Record the valid events and list the others in `rejected`. Default: all or nothing. */
   partial?: boolean;
 };
 
 export type IngestEvent = {
   name: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   value?: number | string;
   metadata?: UsageMetadata;
@@ -3150,7 +3145,7 @@ export type IngestResult = {
   inserted: number;
   duplicates: number;
   events: IngestedEvent[];
-  /** Of a partial call: each event that was not recorded, and why. A path begins at the event. */
+  /** With `partial`: each event that was not recorded, and why. A path begins at the event. */
   rejected?: RejectedEvent[];
 };
 
@@ -3182,7 +3177,7 @@ export type Invoice = {
   id: string;
   number: string | null;
   status: InvoiceStatus;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   /** A decimal, with exactly the decimals of its currency. */
   subtotal: string;
@@ -3198,7 +3193,7 @@ export type Invoice = {
   amountDue: string;
   /** A decimal, with exactly the decimals of its currency. */
   amountRefunded: string;
-  /** What lost disputes took. Absent where none did. The invoice stays `paid`. */
+  /** What lost disputes took. Absent without one. The invoice stays `paid`. */
   amountChargedBack?: string;
   billingReason: BillingReason;
   customerId: string | null;
@@ -3209,44 +3204,44 @@ export type Invoice = {
   issuedAt: string | null;
   dueAt: string | null;
   paidAt: string | null;
-  /** How often it was tried to collect it. */
+  /** The number of attempts to charge it. */
   attempts: number;
   /** The first 100. */
   lines: InvoiceLine[];
-  /** Whether there are lines behind them: `GET /invoices/{id}/lines` has them all. */
+  /** Whether there are more lines: `GET /invoices/{id}/lines` lists them all. */
   linesHasMore: boolean;
-  /** The document to print. */
+  /** The URL of the document to print. */
   hostedUrl: string;
 };
 
 export type InvoiceCreate = {
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   lines: readonly InvoiceLineCreate[];
-  /** ISO 8601, with Z or an offset. In the future. When it is issued, by default. */
+  /** ISO 8601, with Z or an offset. In the future. Default: when it is issued. */
   dueAt?: string;
-  /** Leaves it a draft, without a number. */
+  /** Create a draft, without a number. */
   draft?: boolean;
 };
 
 export type InvoiceCreatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'invoice.created';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'INVOICE';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   invoiceId: string;
   number: string | null;
@@ -3258,7 +3253,7 @@ export type InvoiceCreatedData = {
   amountDue: string;
   /** A decimal, with exactly the decimals of its currency. */
   taxTotal: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   billingReason:
     | 'purchase'
@@ -3290,27 +3285,27 @@ export type InvoiceLine = PlainInvoiceLine | UsageInvoiceLine;
 export type InvoiceLineCreate = {
   description: string;
   quantity?: number;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   unitAmount: string;
 };
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
 
 export type InvoiceUpdatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'invoice.updated';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'INVOICE';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   invoiceId: string;
   number: string | null;
@@ -3322,7 +3317,7 @@ export type InvoiceUpdatedData = {
   amountDue: string;
   /** A decimal, with exactly the decimals of its currency. */
   taxTotal: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   billingReason:
     | 'purchase'
@@ -3360,7 +3355,7 @@ export type Issue = {
 };
 
 export type ItemError = {
-  /** The paths of its issues begin at the item. */
+  /** Paths of its issues begin at the item. */
   error: ErrorDetail;
 };
 
@@ -3370,11 +3365,11 @@ export type LiveGrant = {
   featureKey: string;
   source: GrantOrigin;
   amount: number | null;
-  /** Of an allowance: in its present period. */
+  /** For an allowance: used in its current period. */
   used: number;
   remaining: number | null;
   unlimited: boolean;
-  /** A feature that one has or has not. */
+  /** Whether the feature is boolean: on or off. */
   boolean: boolean;
   /** ISO 8601 in UTC, with milliseconds. */
   effectiveAt: string;
@@ -3383,7 +3378,7 @@ export type LiveGrant = {
   priority: number;
   resetInterval: GrantInterval | null;
   rollover: Rollover | null;
-  /** Whether usage beyond the limit is let pass. */
+  /** Whether usage over the limit is allowed. */
   overageAllowed: boolean;
   suspended: 'paused' | 'blocked' | null;
   productId: string | null;
@@ -3410,10 +3405,7 @@ export type Logo = {
 };
 
 export type LogoPut = {
-  /**
-   * A PNG, JPEG or WebP that stands still, in base64: at most 65536 bytes, and 1024 pixels a
-   * side.
-   */
+  /** A still PNG, JPEG or WebP in base64: at most 65536 bytes and 1024 pixels a side. */
   data: string;
 };
 
@@ -3449,7 +3441,7 @@ export type Meter = {
   metadata: Metadata;
   status: MeterStatus;
   /**
-   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Empty for
+   * For a pool of credits: the cost of a unit of each feature that it pays for. Empty for
    * every other meter.
    */
   creditCosts: CreditCost[];
@@ -3466,8 +3458,8 @@ export type MeterChange = {
   metadata?: Metadata;
   status?: MeterStatus;
   /**
-   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Another
-   * list counts for each customer from the next period of the pool on.
+   * For a pool of credits: the cost of a unit of each feature that it pays for. Another list
+   * counts for each customer from the next period of the pool on.
    */
   creditCosts?: readonly CreditCostCreate[];
 };
@@ -3479,17 +3471,20 @@ export type MeterCreate = {
   /** Default: the slug. */
   eventName?: string;
   aggregation?: Aggregation;
-  /** Where the value stands in the metadata of usage: a number or a decimal string. */
+  /** The name of the value in the metadata of usage: a number or a decimal string. */
   valueProperty?: string;
-  /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
+  /**
+   * The name of what `unique` counts in the metadata of usage, by its text: 7 and "7" are the
+   * same.
+   */
   uniqueProperty?: string;
   /** Decimals of a quantity. Default of a pool of credits: 9. */
   scale?: number;
   unit?: string;
   metadata?: Metadata;
   /**
-   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Another
-   * list counts for each customer from the next period of the pool on.
+   * For a pool of credits: the cost of a unit of each feature that it pays for. Another list
+   * counts for each customer from the next period of the pool on.
    */
   creditCosts?: readonly CreditCostCreate[];
 };
@@ -3499,9 +3494,12 @@ export type MeterPut = {
   /** Default: the slug. */
   eventName?: string;
   aggregation?: Aggregation;
-  /** Where the value stands in the metadata of usage: a number or a decimal string. */
+  /** The name of the value in the metadata of usage: a number or a decimal string. */
   valueProperty?: string;
-  /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
+  /**
+   * The name of what `unique` counts in the metadata of usage, by its text: 7 and "7" are the
+   * same.
+   */
   uniqueProperty?: string;
   /** Decimals of a quantity. Default of a pool of credits: 9. */
   scale?: number;
@@ -3511,8 +3509,8 @@ export type MeterPut = {
   metadata?: Metadata;
   status?: MeterStatus;
   /**
-   * Of a pool of credits: what it asks for a unit of each feature that it pays for. Another
-   * list counts for each customer from the next period of the pool on.
+   * For a pool of credits: the cost of a unit of each feature that it pays for. Another list
+   * counts for each customer from the next period of the pool on.
    */
   creditCosts?: readonly CreditCostCreate[];
 };
@@ -3521,7 +3519,7 @@ export type MeterStatus = 'active' | 'archived';
 
 export type Mode = 'test' | 'live';
 
-/** What else the given id names, or the request has changed. */
+/** The other object that the given id names, or that the request changed. */
 export type NamedObject = {
   type: string;
   id: string;
@@ -3567,23 +3565,23 @@ export type OrganizationChange = {
 };
 
 export type OrganizationConfigChangedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'organization.config_changed';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'ORGANIZATION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   key: 'name' | 'timezone' | 'seller' | 'dunning' | 'branding' | 'processor';
-  /** The names of what changed, never what they hold. */
+  /** The names of the changed fields, never their values. */
   changes: (
     | 'timezone'
     | 'name'
@@ -3624,12 +3622,12 @@ export type OverdueState = 'clear' | 'warning' | 'blocked';
 export type Overview = {
   /** The organization's clock. */
   at: string;
-  /** In which the days begin at midnight. */
+  /** The time zone whose midnight begins a day. */
   timezone: string;
   today: DayOfHours;
   /** The same weekday, a week before. */
   lastWeek: DayOfHours;
-  /** What was captured, less what was refunded, by the hour when it was. */
+  /** Captures less refunds, by the hour in which they were made. */
   revenue: RevenueByHour[];
   subscriptions: SubscriptionsByState;
   usage: FeatureByHour[] | null;
@@ -3648,11 +3646,11 @@ export type PartnerEndpoint = {
   id: string;
   groupId: string;
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url: string;
-  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  /** `["*"]` for all types. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes: SubscribedType[];
   environment: Mode;
   status: EndpointStatus;
@@ -3662,22 +3660,22 @@ export type PartnerEndpoint = {
 
 export type PartnerEndpointChange = {
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url?: string;
-  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  /** `["*"]` for all types. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes?: readonly SubscribedType[];
   status?: EndpointStatus;
 };
 
 export type PartnerEndpointCreate = {
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url: string;
-  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  /** `["*"]` for all types. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes?: readonly SubscribedType[];
 };
 
@@ -3685,17 +3683,17 @@ export type PartnerEndpointWithSecret = {
   id: string;
   groupId: string;
   /**
-   * https, and a public host. For a test key, and where it is allowed, this machine too:
-   * http://localhost.
+   * An https URL of a public host. With a test key `http://localhost` too, if the service
+   * allows it.
    */
   url: string;
-  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  /** `["*"]` for all types. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes: SubscribedType[];
   environment: Mode;
   status: EndpointStatus;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
-  /** Signs every delivery: `whsec_` and base64. It is shown this once. */
+  /** Signs every delivery: `whsec_` and base64. Shown only once. */
   secret: string;
 };
 
@@ -3703,11 +3701,11 @@ export type Payment = {
   id: string;
   status: PaymentStatus;
   /**
-   * What was asked for. Of a part that you have captured at Stripe by hand, the payment's
-   * invoice, its event and `refundableAmount` say how much it is.
+   * The requested amount. If you captured only a part at Stripe by hand, the invoice, the
+   * event and `refundableAmount` have that part.
    */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   /** A decimal, with exactly the decimals of its currency. */
   amountRefunded: string;
@@ -3720,10 +3718,7 @@ export type Payment = {
   checkoutId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
-  /**
-   * Also of a payment that is not made, where the customer was known when the buyer tried to
-   * pay.
-   */
+  /** Also for a payment that failed, if the customer was known at the attempt. */
   customerId: string | null;
   customerEmail: string | null;
   externalCustomerId: string | null;
@@ -3735,25 +3730,25 @@ export type Payment = {
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   paidAt: string | null;
-  /** Oldest first. Absent where nothing was ever disputed. */
+  /** Oldest first. Absent without a dispute. */
   disputes?: Dispute[];
 };
 
 export type PaymentDisputedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'payment.disputed';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'PAYMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   paymentId: string | null;
   transactionId: string | null;
@@ -3761,7 +3756,7 @@ export type PaymentDisputedData = {
   invoiceId: string | null;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   transactionType: 'DISPUTE';
   disputeId: string;
@@ -3782,7 +3777,7 @@ export type PaymentDisputedData = {
     | 'subscription_canceled'
     | 'unrecognized';
   status: 'opened' | 'won' | 'lost';
-  /** What a lost dispute took off what can be refunded. */
+  /** The amount by which a lost dispute lowers what can be refunded. */
   amountChargedBack: string;
   /** What can still be refunded. */
   refundableAmount: string;
@@ -3804,20 +3799,20 @@ export type PaymentDisputedEvent = {
 };
 
 export type PaymentErroredData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'payment.errored';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'PAYMENT' | 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   paymentId: string | null;
   transactionId: string | null;
@@ -3825,7 +3820,7 @@ export type PaymentErroredData = {
   invoiceId: string | null;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   failureCode:
@@ -3849,7 +3844,7 @@ export type PaymentErroredData = {
     | 'canceled';
   /** For people. */
   failureMessage: string;
-  /** 1 for the first try to be paid for the same thing. */
+  /** 1 for the first attempt to charge for the same thing. */
   attempt: number;
   nextAttemptAt: string | null;
   paymentLinkId: string | null;
@@ -3871,20 +3866,20 @@ export type PaymentErroredEvent = {
 };
 
 export type PaymentFailedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'payment.failed';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'PAYMENT' | 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   paymentId: string | null;
   transactionId: string | null;
@@ -3892,7 +3887,7 @@ export type PaymentFailedData = {
   invoiceId: string | null;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   failureCode:
@@ -3916,7 +3911,7 @@ export type PaymentFailedData = {
     | 'canceled';
   /** For people. */
   failureMessage: string;
-  /** 1 for the first try to be paid for the same thing. */
+  /** 1 for the first attempt to charge for the same thing. */
   attempt: number;
   nextAttemptAt: string | null;
   paymentLinkId: string | null;
@@ -3945,20 +3940,20 @@ export type PaymentMethod = {
 export type PaymentMethodType = 'card' | 'bank_debit';
 
 export type PaymentRefundFailedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'payment.refund_failed';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'PAYMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   paymentId: string | null;
   transactionId: string | null;
@@ -3966,7 +3961,7 @@ export type PaymentRefundFailedData = {
   invoiceId: string | null;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   transactionType: 'REFUND';
   refundId: string;
@@ -3974,7 +3969,7 @@ export type PaymentRefundFailedData = {
   status: 'failed';
   /** Whether this refund is of less than was captured. */
   partial: boolean;
-  /** Of all refunds that succeeded. */
+  /** The sum of all succeeded refunds. */
   amountRefundedTotal: string;
   /** What can still be refunded. */
   refundableAmount: string;
@@ -4005,20 +4000,20 @@ export type PaymentRefundFailedEvent = {
 };
 
 export type PaymentRefundedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'payment.refunded';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'PAYMENT';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   paymentId: string | null;
   transactionId: string | null;
@@ -4026,7 +4021,7 @@ export type PaymentRefundedData = {
   invoiceId: string | null;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   transactionType: 'REFUND';
   refundId: string;
@@ -4034,7 +4029,7 @@ export type PaymentRefundedData = {
   status: 'succeeded';
   /** Whether this refund is of less than was captured. */
   partial: boolean;
-  /** Of all refunds that succeeded. */
+  /** The sum of all succeeded refunds. */
   amountRefundedTotal: string;
   /** What can still be refunded. */
   refundableAmount: string;
@@ -4066,20 +4061,20 @@ export type PaymentStatus =
   | 'canceled';
 
 export type PaymentSucceededData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'payment.succeeded';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'PAYMENT' | 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   paymentId: string | null;
   transactionId: string | null;
@@ -4087,7 +4082,7 @@ export type PaymentSucceededData = {
   invoiceId: string | null;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   paymentLinkId: string | null;
@@ -4109,17 +4104,17 @@ export type PaymentSucceededEvent = {
 
 export type Payout = {
   id: string;
-  /** As the processor names it. */
+  /** The processor's id of the payout. */
   payoutId: string;
   /** The connected account that was paid out. */
   account: string;
-  /** Gross, less fees, refunds and disputes, and other. */
+  /** `gross` less `fees`, `refunds` and `disputes`, plus `other`. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
-  /** As the processor says: pending, in_transit, paid, failed, canceled. */
+  /** The processor's status: pending, in_transit, paid, failed, canceled. */
   status: string;
-  /** When it reaches the bank, or should. */
+  /** When it arrives at the bank, or is expected to. */
   arrivalDate: string;
   gross: string | null;
   fees: string | null;
@@ -4132,9 +4127,9 @@ export type Payout = {
 };
 
 /**
- * A change, or a resume, that waits for its payment: a bank debit takes days. It begins when
- * that is paid, and not without. Until then nothing changes; a cancellation, or
- * `unschedule`, takes it back.
+ * A change or resume that waits for its payment, which takes days for a bank debit. It takes
+ * effect when the payment succeeds. Until then nothing changes; a cancellation or
+ * `unschedule` undoes it.
  */
 export type PendingChange = {
   priceId: string;
@@ -4167,9 +4162,9 @@ export type PlainInvoiceLine = {
   type: PlainInvoiceLineType;
   description: string;
   quantity: number;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
+  /** A decimal with the decimals of the currency; negative if it is credited. */
   unitAmount: string;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
+  /** A decimal with the decimals of the currency; negative if it is credited. */
   amount: string;
   period: Period | null;
 };
@@ -4179,7 +4174,7 @@ export type PlainInvoiceLineType = 'fixed' | 'recurring' | 'proration' | 'credit
 export type PortalToken = {
   id: string;
   customerId: string;
-  /** Shown this once. */
+  /** Shown only once. */
   token: string;
   /** Where to send the customer. */
   url: string;
@@ -4190,11 +4185,11 @@ export type PortalToken = {
 };
 
 export type PortalTokenCreate = {
-  /** How long it opens the portal. */
+  /** For how many seconds the link is valid. */
   ttlSeconds?: number;
 };
 
-/** What each of those fields was before, and nothing else. */
+/** The previous value of each changed field. */
 export type PreviousSubscription = {
   subscriptionId?: string;
   bundleId?: string;
@@ -4203,9 +4198,9 @@ export type PreviousSubscription = {
   priceListName?: string;
   productId?: string;
   priceId?: string;
-  /** Of a whole period: the price times the quantity. */
+  /** For a whole period: the price times the quantity. */
   amount?: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency?: string;
   quantity?: number;
   status?: 'active' | 'paused' | 'canceled';
@@ -4214,7 +4209,7 @@ export type PreviousSubscription = {
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd?: string;
   resumesAt?: string | null;
-  /** Whether its periods go on while it is paused. */
+  /** Whether its periods continue while it is paused. */
   keepInvoices?: boolean;
   pendingChange?: PendingChangeData | null;
   externalCustomerId?: string | null;
@@ -4225,9 +4220,9 @@ export type PreviousSubscription = {
 
 export type Price = {
   id: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   type: PriceType;
   interval?: BillingInterval;
@@ -4241,13 +4236,16 @@ export type Price = {
 };
 
 export type PriceCreate = {
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   type?: PriceType;
   interval?: BillingInterval;
-  /** A period is so many intervals. At most 365 days, 156 weeks, 36 months, 3 years. */
+  /**
+   * The number of intervals in a period: 3 with `month` is every 3 months. At most 365 days,
+   * 156 weeks, 36 months, 3 years.
+   */
   intervalCount?: number;
   trialDays?: number;
 };
@@ -4258,10 +4256,10 @@ export type PriceType = 'one_time' | 'recurring';
 
 export type ProcessorAccount = {
   type: 'stripe';
-  /** The account, by Stripe's id of it. */
+  /** Stripe's id of the account. */
   account: string;
   mode: Mode;
-  /** The end of the key. */
+  /** The last four characters of the key. */
   last4: string;
   status: ProcessorAccountStatus;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -4269,9 +4267,9 @@ export type ProcessorAccount = {
 };
 
 /**
- * `webhook_secret_required`: payments work, but what changes at Stripe by itself is learned
- * late, because Stripe does not tell: make an endpoint there and send its `webhookSecret`.
- * `failing`: Stripe refuses the key; send another.
+ * `webhook_secret_required`: payments work, but changes at Stripe are learned late, because
+ * it sends no webhooks: create an endpoint there and send its `webhookSecret`. `failing`:
+ * Stripe refuses the key; send another one.
  */
 export type ProcessorAccountStatus = 'active' | 'webhook_secret_required' | 'failing';
 
@@ -4283,8 +4281,8 @@ export type ProcessorConnect = {
    */
   secretKey: string;
   /**
-   * The signing secret (`whsec_...`) of an endpoint that you have made at Stripe. Omitted: an
-   * endpoint is made there, where the key may; one that you have named before stays.
+   * The signing secret (`whsec_...`) of an endpoint that you created at Stripe. Omitted: an
+   * endpoint is created there if the key allows it; an endpoint that you named before stays.
    */
   webhookSecret?: string;
 };
@@ -4293,9 +4291,9 @@ export type Product = {
   id: string;
   name: string;
   description: string;
-  /** All of them, active ones first. */
+  /** All prices, active ones first. */
   prices: Price[];
-  /** Names the product in a buy link. Unique over all organisations. */
+  /** Names the product in a buy link. Unique among all organizations. */
   slug: string;
   status: ProductStatus;
   metadata: Metadata;
@@ -4308,7 +4306,7 @@ export type Product = {
 export type ProductChange = {
   name?: string;
   description?: string;
-  /** Names the product in a buy link. Unique over all organisations. */
+  /** Names the product in a buy link. Unique among all organizations. */
   slug?: string;
   status?: ProductStatus;
   metadata?: Metadata;
@@ -4317,7 +4315,7 @@ export type ProductChange = {
 export type ProductCreate = {
   name: string;
   description?: string;
-  /** Names the product in a buy link. Unique over all organisations. */
+  /** Names the product in a buy link. Unique among all organizations. */
   slug?: string;
   status?: ProductStatus;
   metadata?: Metadata;
@@ -4338,7 +4336,7 @@ export type Refund = {
   paymentId: string;
   /** A decimal, with exactly the decimals of its currency. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   status: RefundStatus;
   reason: RefundReason;
@@ -4349,7 +4347,7 @@ export type Refund = {
 };
 
 export type RefundCreate = {
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   amount?: string;
   reason?: RefundReason;
 };
@@ -4378,16 +4376,16 @@ export type ReplayRequest = {
   /** Before then. */
   until: string;
   /**
-   * `["*"]` for all of them. Omitted: what the endpoint subscribes to. It may name what it
-   * does not.
+   * `["*"]` for all types. Omitted: what the endpoint subscribes to. It may name what it does
+   * not.
    */
   types?: readonly SubscribedType[];
-  /** Count, and send nothing. */
+  /** Only count; send nothing. */
   dryRun?: boolean;
 };
 
 export type Replayed = {
-  /** Deliveries that are sent again, or for the first time. */
+  /** The number of deliveries that are sent. */
   count: number;
 };
 
@@ -4396,12 +4394,12 @@ export type Reservation = {
   featureKey: string;
   customerId: string;
   externalCustomerId: string | null;
-  /** What is held, or was. */
+  /** The amount that is or was held. */
   amount: number;
-  /** What the work came to; 0 until it is committed. */
+  /** The committed value; 0 until then. */
   committed: number;
   status: 'open' | 'committed' | 'released' | 'expired';
-  /** Whether it was committed after it had expired. */
+  /** Whether it was committed after its expiry. */
   late: boolean;
   /** ISO 8601 in UTC, with milliseconds. */
   expiresAt: string;
@@ -4410,8 +4408,9 @@ export type Reservation = {
   balance: number | null;
   remaining: number | null;
   /**
-   * Of a feature that a pool of credits pays for: units of its own allowance, then credits of
-   * the pool. No parts of 0; empty where it is not allowed. Other features do not have it.
+   * What pays for `value`, if a pool of credits pays for the feature: units of its own
+   * allowance, then credits of the pool. Parts of 0 are left out; empty if it is denied.
+   * Absent for other features.
    */
   paidBy?: PaidPart[];
 };
@@ -4424,7 +4423,7 @@ export type ReservationCreate = {
   /** The slug of the meter. */
   featureKey: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   amount: number | string;
   /** Seconds from now. */
@@ -4439,13 +4438,13 @@ export type ReservationExtend = {
 };
 
 /**
- * How often the limit is given afresh. Default: the interval of the product's recurring
- * prices where they agree, else `month`.
+ * How often the limit resets. Default: the interval of the product's recurring prices if
+ * they agree, else `month`.
  */
 export type ResetInterval = 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 export type RevenueByHour = {
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   today: AmountByHour;
   lastWeek: AmountByHour;
@@ -4462,9 +4461,9 @@ export type RolloverCreate = {
 };
 
 export type RotatedSecret = {
-  /** Signs every delivery: `whsec_` and base64. It is shown this once. */
+  /** Signs every delivery: `whsec_` and base64. Shown only once. */
   secret: string;
-  /** Until then deliveries are signed with the replaced secret too. */
+  /** Until then deliveries are also signed with the old secret. */
   previousSecretUntil: string;
 };
 
@@ -4521,14 +4520,14 @@ export type SellerChange = {
 export type SpendCap = {
   customerId: string;
   externalCustomerId: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal with at most the decimals of its currency. Answers have exactly those. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   /**
-   * What unbilled usage of the customer's subscriptions in this currency has come to, each in
-   * its current period: an exact decimal, before rounding and minimums. It may be above the
-   * cap: usage that is told with /track is recorded, unless its `overage` is `reject`.
+   * The cost of the unbilled usage of the customer's subscriptions in this currency, each in
+   * its current period: exact, before rounding and minimums. It may exceed the cap: /track
+   * records usage unless its `overage` is `reject`.
    */
   spent: string;
   /** What is left of the cap; never below 0. */
@@ -4537,11 +4536,11 @@ export type SpendCap = {
 
 export type SpendCapPut = {
   /**
-   * A decimal, with at most the decimals of its currency. It leaves with exactly those. With 0
+   * A decimal with at most the decimals of its currency. Answers have exactly those. With 0
    * nothing beyond what is included may be used.
    */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
 };
 
@@ -4598,7 +4597,7 @@ export type Subscription = {
   currentPeriodStart: string;
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd: string;
-  /** Where the periods count from. */
+  /** The time from which periods are counted. */
   anchorAt: string;
   trialEnd: string | null;
   cancelAtPeriodEnd: boolean;
@@ -4615,24 +4614,24 @@ export type Subscription = {
 };
 
 export type SubscriptionBlockedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.blocked';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   subscriptionId: string;
   stateName: 'blocked' | 'clear';
-  /** Who blocks. */
+  /** What blocks it. */
   service: 'dunning';
   blockChange: boolean;
   blockEntitlement: boolean;
@@ -4656,20 +4655,20 @@ export type SubscriptionCancel = {
 };
 
 export type SubscriptionCanceledData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.canceled';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   subscriptionId: string;
   bundleId: string;
@@ -4678,9 +4677,9 @@ export type SubscriptionCanceledData = {
   priceListName: string;
   productId: string;
   priceId: string;
-  /** Of a whole period: the price times the quantity. */
+  /** For a whole period: the price times the quantity. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   quantity: number;
   status: 'active' | 'paused' | 'canceled';
@@ -4689,7 +4688,7 @@ export type SubscriptionCanceledData = {
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd: string;
   resumesAt: string | null;
-  /** Whether its periods go on while it is paused. */
+  /** Whether its periods continue while it is paused. */
   keepInvoices: boolean;
   pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
@@ -4708,39 +4707,39 @@ export type SubscriptionCanceledEvent = {
 
 export type SubscriptionChange = {
   priceId?: string;
-  /** Multiplies the price and what the product gives. */
+  /** Multiplies the price and the limits of the product. */
   quantity?: number;
 };
 
 export type SubscriptionCreate = {
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   productId: string;
-  /** Omitted: the recurring price that was made first. */
+  /** Omitted: the oldest recurring price. */
   priceId?: string;
-  /** Multiplies the price and what the product gives. */
+  /** Multiplies the price and the limits of the product. */
   quantity?: number;
-  /** Omitted: as the price says. */
+  /** Omitted: the trial days of the price. */
   trialDays?: number;
   metadata?: Metadata;
 };
 
 export type SubscriptionCreatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.created';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   subscriptionId: string;
   bundleId: string;
@@ -4749,9 +4748,9 @@ export type SubscriptionCreatedData = {
   priceListName: string;
   productId: string;
   priceId: string;
-  /** Of a whole period: the price times the quantity. */
+  /** For a whole period: the price times the quantity. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   quantity: number;
   status: 'active' | 'paused' | 'canceled';
@@ -4760,7 +4759,7 @@ export type SubscriptionCreatedData = {
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd: string;
   resumesAt: string | null;
-  /** Whether its periods go on while it is paused. */
+  /** Whether its periods continue while it is paused. */
   keepInvoices: boolean;
   pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
@@ -4778,20 +4777,20 @@ export type SubscriptionCreatedEvent = {
 };
 
 export type SubscriptionExpiredData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.expired';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   subscriptionId: string;
   bundleId: string;
@@ -4800,9 +4799,9 @@ export type SubscriptionExpiredData = {
   priceListName: string;
   productId: string;
   priceId: string;
-  /** Of a whole period: the price times the quantity. */
+  /** For a whole period: the price times the quantity. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   quantity: number;
   status: 'active' | 'paused' | 'canceled';
@@ -4811,7 +4810,7 @@ export type SubscriptionExpiredData = {
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd: string;
   resumesAt: string | null;
-  /** Whether its periods go on while it is paused. */
+  /** Whether its periods continue while it is paused. */
   keepInvoices: boolean;
   pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
@@ -4837,7 +4836,7 @@ export type SubscriptionExpiredEvent = {
 export type SubscriptionOfThen = {
   id: string;
   status: string | null;
-  /** At that instant, by dunning. */
+  /** As of that time, by dunning. */
   blocked: boolean;
   since: string | null;
   statusNow: string;
@@ -4845,20 +4844,20 @@ export type SubscriptionOfThen = {
 };
 
 export type SubscriptionOverdueChangedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.overdue_changed';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'CUSTOMER';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   previousState: 'clear' | 'warning' | 'blocked';
   overdueState: 'clear' | 'warning' | 'blocked';
@@ -4886,14 +4885,14 @@ export type SubscriptionOverdueChangedEvent = {
 export type SubscriptionPause = {
   /** ISO 8601, with Z or an offset. In the future, at most a year ahead. */
   resumesAt?: string;
-  /** Whether periods go on and leave draft invoices, which nobody charges. */
+  /** Whether periods continue and leave draft invoices, which are not charged. */
   keepInvoices?: boolean;
 };
 
 export type SubscriptionPreview = {
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
-  /** As those of an invoice, without ids. None where nothing would be billed. */
+  /** As the lines of an invoice, without ids. Empty if nothing would be billed. */
   lines: UpcomingInvoiceLine[];
   /** A decimal, with exactly the decimals of its currency. */
   subtotal: string;
@@ -4903,34 +4902,34 @@ export type SubscriptionPreview = {
   taxTotal: string;
   /** A decimal, with exactly the decimals of its currency. */
   total: string;
-  /** What is charged at once. */
+  /** The amount that is charged at once. */
   amountDue: string;
-  /** What comes back as credit for later invoices. */
+  /** The amount that becomes credit for later invoices. */
   credited: string;
-  /** Whether it takes effect with the payment of `amountDue`, and not without. */
+  /** Whether it takes effect only when `amountDue` is paid. */
   waitsForPayment: boolean;
   subscription: Subscription;
-  /** When it was reckoned: by the millisecond. */
+  /** The time of the calculation, to the millisecond. */
   asOf: string;
 };
 
 export type SubscriptionStatus = 'active' | 'paused' | 'canceled';
 
 export type SubscriptionTrialEndedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.trial_ended';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   subscriptionId: string;
   bundleId: string;
@@ -4939,9 +4938,9 @@ export type SubscriptionTrialEndedData = {
   priceListName: string;
   productId: string;
   priceId: string;
-  /** Of a whole period: the price times the quantity. */
+  /** For a whole period: the price times the quantity. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   quantity: number;
   status: 'active' | 'paused' | 'canceled';
@@ -4950,7 +4949,7 @@ export type SubscriptionTrialEndedData = {
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd: string;
   resumesAt: string | null;
-  /** Whether its periods go on while it is paused. */
+  /** Whether its periods continue while it is paused. */
   keepInvoices: boolean;
   pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
@@ -4971,20 +4970,20 @@ export type SubscriptionTrialEndedEvent = {
 };
 
 export type SubscriptionUpdatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'subscription.updated';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'SUBSCRIPTION';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   subscriptionId: string;
   bundleId: string;
@@ -4993,9 +4992,9 @@ export type SubscriptionUpdatedData = {
   priceListName: string;
   productId: string;
   priceId: string;
-  /** Of a whole period: the price times the quantity. */
+  /** For a whole period: the price times the quantity. */
   amount: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   quantity: number;
   status: 'active' | 'paused' | 'canceled';
@@ -5004,17 +5003,14 @@ export type SubscriptionUpdatedData = {
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodEnd: string;
   resumesAt: string | null;
-  /** Whether its periods go on while it is paused. */
+  /** Whether its periods continue while it is paused. */
   keepInvoices: boolean;
   pendingChange: PendingChangeData | null;
   externalCustomerId: string | null;
   customerEmail: string | null;
   clientReferenceId: string | null;
   metadata: Metadata;
-  /**
-   * The fields that changed; `plan` before them where the product, the price or the quantity
-   * did.
-   */
+  /** The fields that changed; `plan` first if the product, the price or the quantity changed. */
   changes: (
     | 'plan'
     | 'subscriptionId'
@@ -5050,7 +5046,7 @@ export type SubscriptionUpdatedEvent = {
   data: SubscriptionUpdatedData;
 };
 
-/** Each that has not ended is in one of these. */
+/** Each subscription that has not ended is counted in one of these. */
 export type SubscriptionsByState = {
   active: number;
   trialing: number;
@@ -5077,24 +5073,24 @@ export type TagCreate = {
 };
 
 export type TagCreatedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'tag.created';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'TAG';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   tagId: string;
   tagName: string;
-  /** Whether it steers the service, beyond being a label. */
+  /** Whether the tag controls the service, and is not only a label. */
   controlTag: boolean;
   taggedObjectType: 'CUSTOMER' | 'SUBSCRIPTION' | 'INVOICE';
   taggedObjectId: string;
@@ -5111,24 +5107,24 @@ export type TagCreatedEvent = {
 };
 
 export type TagDeletedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'tag.deleted';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'TAG';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   tagId: string;
   tagName: string;
-  /** Whether it steers the service, beyond being a label. */
+  /** Whether the tag controls the service, and is not only a label. */
   controlTag: boolean;
   taggedObjectType: 'CUSTOMER' | 'SUBSCRIPTION' | 'INVOICE';
   taggedObjectId: string;
@@ -5152,15 +5148,15 @@ export type TestClock = {
 
 export type TestClockMove = {
   /**
-   * An ISO 8601 duration in whole numbers, as `P1M` or `P1DT12H`: from what the clock says, by
-   * the calendar in UTC. 31 January and a month is the last day of February.
+   * An ISO 8601 duration in whole numbers, such as `P1M` or `P1DT12H`, from the time of the
+   * clock, by the calendar in UTC. 31 January plus a month is the last day of February.
    */
   advance?: string;
-  /** What it shall say; not what it is past. */
+  /** The new time; not in the past of the clock. */
   now?: string;
 };
 
-/** `advancing` while what is due is being done, at the time that `now` says. */
+/** `advancing` while due work is being done; `now` is how far it is. */
 export type TestClockStatus = 'ready' | 'advancing';
 
 export type TrackBatchBody = {
@@ -5168,7 +5164,7 @@ export type TrackBatchBody = {
 };
 
 export type TrackBatchResult = {
-  /** In the order of the call: an answer each, or why there is none. */
+  /** In the order of the call: an answer or an error for each item. */
   results: (TrackResult | ItemError)[];
 };
 
@@ -5176,12 +5172,12 @@ export type TrackBody = {
   /** The slug of the meter. */
   featureKey: string;
   customerId?: string;
-  /** The merchant's own id of the customer. */
+  /** The merchant's own id for the customer. */
   externalCustomerId?: string;
   value?: number | string;
   idempotencyKey?: string;
   metadata?: UsageMetadata;
-  /** Refuse with 402 what would go over the limit. Without it, usage is recorded in full. */
+  /** Refuse usage over the limit with 402. Without it usage is recorded in full. */
   overage?: 'reject';
 };
 
@@ -5200,9 +5196,9 @@ export type TrackResult = {
   overage: number;
   duplicate: boolean;
   /**
-   * What money has paid of `consumed`: usage that was sold and billed within the period, as by
-   * a change of plan. It is in `balance`: `limit` + `billed` - `consumed` - `reserved`. Absent
-   * for nothing.
+   * The part of `consumed` that money has paid for: usage that was billed within the period,
+   * for example by a change of plan. `balance` is `limit` + `billed` - `consumed` -
+   * `reserved`. Absent if it is 0.
    */
   billed?: number;
 };
@@ -5210,9 +5206,9 @@ export type TrackResult = {
 export type TransactionType = 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
 
 export type UpcomingInvoice = {
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
-  /** As those of an invoice, without ids. None where nothing would be billed. */
+  /** As the lines of an invoice, without ids. Empty if nothing would be billed. */
   lines: UpcomingInvoiceLine[];
   /** A decimal, with exactly the decimals of its currency. */
   subtotal: string;
@@ -5222,9 +5218,9 @@ export type UpcomingInvoice = {
   taxTotal: string;
   /** A decimal, with exactly the decimals of its currency. */
   total: string;
-  /** When it is billed, if nothing changes. */
+  /** When it will be billed if nothing changes. */
   periodEnd: string;
-  /** What was recorded by then is in it. */
+  /** The time until which recorded usage is included. */
   asOf: string;
 };
 
@@ -5234,29 +5230,29 @@ export type UpcomingPlainLine = {
   type: PlainInvoiceLineType;
   description: string;
   quantity: number;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
+  /** A decimal with the decimals of the currency; negative if it is credited. */
   unitAmount: string;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
+  /** A decimal with the decimals of the currency; negative if it is credited. */
   amount: string;
   period: Period | null;
 };
 
 /**
- * `usage`: what was used beyond the allowance in the period; of a period that was billed in
- * part, what it costs more. `usage_adjustment`: what that costs now, after events that came
- * late and corrections, less what was billed of it before.
+ * `usage`: usage beyond the allowance in the period; for a period that was billed in part,
+ * the additional cost. `usage_adjustment`: its cost now, after late events and corrections,
+ * less what was billed before.
  */
 export type UpcomingUsageLine = {
   type: UsageInvoiceLineType;
   description: string;
   featureKey: string;
-  /** Units beyond the allowance; of an adjustment, the signed change of them. */
+  /** Units beyond the allowance; for an adjustment, their signed change. */
   quantity: number;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
+  /** A decimal with the decimals of the currency; negative if it is credited. */
   amount: string;
   usagePriceId: string;
   /**
-   * What makes up the amount before minimum, maximum and rounding, with what was billed of it
+   * The parts of the amount before minimum, maximum and rounding, including what was billed
    * before.
    */
   tiers: UsageInvoiceLineTier[];
@@ -5264,19 +5260,22 @@ export type UpcomingUsageLine = {
 };
 
 export type UsageBin = {
-  /** The calendar's, also where `from` is later: usage before `from` is not in it. */
+  /** The start on the calendar, also if `from` is later: usage before `from` is not included. */
   start: string;
-  /** Not in it. The calendar's, also where `to` is earlier: usage from `to` on is not in it. */
+  /**
+   * Exclusive. The end on the calendar, also if `to` is earlier: usage from `to` on is not
+   * included.
+   */
   end: string;
   value: number | null;
   /**
-   * The number of events; a correction is one, too. What is committed on a `count` meter is as
-   * many as its units.
+   * The number of events, corrections included. A commit on a `count` meter counts as many as
+   * its units.
    */
   events: number;
   /**
-   * With `group_by`: the value as it was sent, so 1 is not "1". Null: events without the name,
-   * and those of all groups but the 250 largest.
+   * With `group_by`: the value as it was sent, so 1 and "1" differ. null: events without the
+   * name, and those of all but the 250 largest groups.
    */
   group?: string | number | boolean | null;
 };
@@ -5286,7 +5285,7 @@ export type UsageEvent = {
   featureKey: string;
   customerId: string;
   externalCustomerId: string | null;
-  /** As it was reported: a correction is negative. */
+  /** As reported: negative for a correction. */
   value: number;
   /** When the usage happened. */
   timestamp: string;
@@ -5296,28 +5295,28 @@ export type UsageEvent = {
 };
 
 export type UsageEvents = {
-  /** A page may have fewer than `limit`, also none, while there are more. */
+  /** A page may have fewer rows than `limit`, or none, while there are more. */
   data: UsageEvent[];
   nextCursor: string | null;
 };
 
 /**
- * `usage`: what was used beyond the allowance in the period; of a period that was billed in
- * part, what it costs more. `usage_adjustment`: what that costs now, after events that came
- * late and corrections, less what was billed of it before.
+ * `usage`: usage beyond the allowance in the period; for a period that was billed in part,
+ * the additional cost. `usage_adjustment`: its cost now, after late events and corrections,
+ * less what was billed before.
  */
 export type UsageInvoiceLine = {
   id: string;
   type: UsageInvoiceLineType;
   description: string;
   featureKey: string;
-  /** Units beyond the allowance; of an adjustment, the signed change of them. */
+  /** Units beyond the allowance; for an adjustment, their signed change. */
   quantity: number;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
+  /** A decimal with the decimals of the currency; negative if it is credited. */
   amount: string;
   usagePriceId: string;
   /**
-   * What makes up the amount before minimum, maximum and rounding, with what was billed of it
+   * The parts of the amount before minimum, maximum and rounding, including what was billed
    * before.
    */
   tiers: UsageInvoiceLineTier[];
@@ -5325,7 +5324,7 @@ export type UsageInvoiceLine = {
 };
 
 /**
- * A price without tiers has one. Of packages: `flatAmount` is that of one package,
+ * A price without tiers has one. For packages `flatAmount` is that of one package, and
  * `unitAmount` is null.
  */
 export type UsageInvoiceLineTier = {
@@ -5342,9 +5341,9 @@ export type UsageInvoiceLineType = 'usage' | 'usage_adjustment';
 export type UsageMetadata = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * `per_unit`: each unit costs `unitAmount`. `graduated`: each unit costs what its tier says.
- * `volume`: all units cost what the tier says that the whole quantity is in. `package`: each
- * package that is begun costs `packageAmount`.
+ * `per_unit`: each unit costs `unitAmount`. `graduated`: each unit has the price of its
+ * tier. `volume`: all units have the price of the tier that has the whole quantity.
+ * `package`: each started package costs `packageAmount`.
  */
 export type UsageModel = 'per_unit' | 'graduated' | 'volume' | 'package';
 
@@ -5354,7 +5353,7 @@ export type UsagePrice = {
   meterId: string;
   /** The slug of the meter. */
   featureKey: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   model: UsageModel;
   /** Of `per_unit`. */
@@ -5366,11 +5365,11 @@ export type UsagePrice = {
   /** Of `package`. */
   packageAmount?: string;
   /**
-   * What each period of the allowance costs at least, also without usage: for the share of it
-   * in which the price is in force.
+   * The minimum for each period of the allowance, also without usage, for the share of it in
+   * which the price is in force.
    */
   minimumAmount?: string;
-  /** What each period of the allowance costs at most. */
+  /** The maximum for each period of the allowance. */
   maximumAmount?: string;
   status: UsagePriceStatus;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -5380,7 +5379,7 @@ export type UsagePrice = {
 export type UsagePriceCreate = {
   /** The slug of the meter. */
   featureKey: string;
-  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  /** An ISO 4217 code. Lower case is accepted and stored as upper case. */
   currency: string;
   model: UsageModel;
   /** Of `per_unit`. */
@@ -5391,31 +5390,31 @@ export type UsagePriceCreate = {
   /** Of `package`. */
   packageAmount?: string | null;
   /**
-   * What each period of the allowance costs at least, also without usage: for the share of it
-   * in which the price is in force.
+   * The minimum for each period of the allowance, also without usage, for the share of it in
+   * which the price is in force.
    */
   minimumAmount?: string | null;
-  /** What each period of the allowance costs at most. */
+  /** The maximum for each period of the allowance. */
   maximumAmount?: string | null;
 };
 
 export type UsagePriceStatus = 'active' | 'archived';
 
 export type UsageRecordedData = {
-  /** The event's id, again. */
+  /** The id of the event. */
   id: string;
   eventType: 'usage.recorded';
-  /** What it is about. */
+  /** The id of the object that the event is about. */
   objectId: string;
   objectType: 'USAGE';
   accountId: string | null;
   organizationId: string;
-  /** As on the envelope. Of the events of one object a later one has a later time. */
+  /** The same as on the envelope. It increases for each object. */
   timestamp: string;
   mode: 'test' | 'live';
   /** 1, 2, 3 … for each object, without a gap. */
   sequence: number;
-  /** A sample that was asked for: nothing of it happened. */
+  /** A requested sample: it did not happen. */
   test?: true;
   customerId: string;
   externalCustomerId: string | null;
@@ -5423,15 +5422,15 @@ export type UsageRecordedData = {
   featureKey: string;
   meterId: string;
   /**
-   * How many usage events of the call it stands for. What follows of one event is of the last
-   * of them.
+   * The number of usage events of the call that it stands for. The other fields of a single
+   * event are those of the last one.
    */
   count: number;
   value: number | null;
-  /** In the period that the usage counts in, after it. */
+  /** In the period in which the usage counts, afterwards. */
   consumed: number;
   balance: number | null;
-  /** As the call answered it. */
+  /** The id in the answer of the call. */
   usageEventId: string;
   idempotencyKey: string | null;
   externalId: string | null;
@@ -5452,40 +5451,46 @@ export type UsageSeries = {
   /** In order of time, the largest groups first. */
   data: UsageBin[];
   /**
-   * An instant of the organization's clock: every event that was acknowledged up to it is
+   * A time of the organization's clock: every event that was acknowledged until then is
    * counted.
    */
   exactThrough: string;
 };
 
 export type UsageTierCreate = {
-  /** The last unit of the tier, counted beyond the allowance; `null` in the last tier. */
+  /**
+   * The last unit of the tier (inclusive), counted beyond the allowance; null in the last
+   * tier.
+   */
   upTo: number | string | null;
   unitAmount?: string | null;
-  /** Added once, as soon as a unit is in the tier. */
+  /** Added once when a unit is in the tier. */
   flatAmount?: string | null;
 };
 
 export type UsageTierShown = {
-  /** The last unit of the tier, counted beyond the allowance; `null` in the last tier. */
+  /**
+   * The last unit of the tier (inclusive), counted beyond the allowance; null in the last
+   * tier.
+   */
   upTo: number | null;
   /** A decimal in the currency, with at most 12 decimals. */
   unitAmount?: string;
-  /** Added once, as soon as a unit is in the tier. */
+  /** Added once when a unit is in the tier. */
   flatAmount?: string;
 };
 
-/** Of deliveries, by what became of them so far. */
+/** Deliveries by their current outcome. */
 export type WebhookCounts = {
-  /** The receiver has them. */
+  /** The receiver has accepted them. */
   delivered: number;
   /** Not tried yet. */
   pending: number;
-  /** Tried without success, and to be tried again. */
+  /** Failed so far, and will be retried. */
   retrying: number;
-  /** They wait for the endpoint to be enabled. */
+  /** Waiting for the endpoint to be enabled. */
   held: number;
-  /** Given up. */
+  /** Failed after all retries. */
   exhausted: number;
 };
 
@@ -5496,19 +5501,16 @@ export type WebhookHealth = {
   today: WebhookCounts;
   /** Since midnight six days before. */
   week: WebhookCounts;
-  /**
-   * Whether these are all of the seven days: only the newest 1000 deliveries of an endpoint
-   * are counted.
-   */
+  /** Whether all of the seven days are counted: of an endpoint only the newest 1000 are. */
   complete: boolean;
 };
 
-/** Deliveries that were made today: of each endpoint the newest 1,000. */
+/** Deliveries that were created today: for each endpoint the newest 1,000. */
 export type WebhooksOfDay = {
   endpoints: number;
   disabled: number;
   delivered: number;
   waiting: number;
-  /** Given up. */
+  /** Failed after all retries. */
   failed: number;
 };

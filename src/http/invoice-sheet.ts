@@ -14,7 +14,7 @@ export const SHEET_QUERY = {
       minimum: 1,
       maximum: 100_000,
       default: 1,
-      description: `Of an invoice with more than ${INVOICE_LINES_MAX} lines: which part of them. The first one leads to the others.`,
+      description: `The sheet of an invoice with more than ${INVOICE_LINES_MAX} lines. The first links to the others.`,
       error: 'must be a whole number from 1 to 100000',
     }),
   ),

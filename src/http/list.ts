@@ -34,7 +34,8 @@ export const PAGE = {
       default: 50,
       error: 'must be a whole number from 1 to 200',
       description:
-        'Rows of a page. It has fewer where the next one would take the answer past 1 MiB: `has_more` is true, and `limit` in the answer says how many it has.',
+        'Rows of a page. It has fewer if the next row would exceed 1 MiB: `has_more` is true, ' +
+        'and `limit` in the answer is their number.',
     }),
   ),
   offset: Type.Optional(
@@ -48,7 +49,8 @@ export const PAGE = {
   after: Type.Optional({
     ...Uuid,
     description:
-      'The id of the last row of the page before: the list goes on behind it, however far. Not together with `offset`.',
+      'The id of the last row of the page before: the list continues after it. Not together ' +
+      'with `offset`.',
   }),
 };
 

@@ -103,7 +103,7 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
       required: false,
       description:
         route.operation.idempotent === 'ledger'
-          ? 'A request that is sent again as it was, with the same key, has no second effect.'
+          ? 'A request that is sent again unchanged with the same key has no second effect.'
           : 'A request that is sent again with the same key gets the first answer.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     });
@@ -183,10 +183,10 @@ function isOfOnePage(operation: Operation): boolean {
 }
 
 function wordsOf(status: number, mediaType: string | null): string {
-  if (status === 303) return 'Go on to `Location`';
+  if (status === 303) return 'Redirect to `Location`';
   if (mediaType === null) return 'Done; no body';
-  if (mediaType === HTML) return status < 400 ? 'A page' : 'a page that says why';
-  return status === 201 ? 'Made' : 'Done';
+  if (mediaType === HTML) return status < 400 ? 'A page' : 'a page with the reason';
+  return status === 201 ? 'Created' : 'Done';
 }
 
 function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {

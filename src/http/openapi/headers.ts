@@ -12,30 +12,34 @@ export const OWNER = 'tollhouse-owner';
 export const HEADERS = {
   'x-request-id': {
     description:
-      'Names the request in our log. On every refusal, on an answer with a no to what was asked, on each call that the audit log has, and on any other success where the caller sent one.',
+      'Names the request in our log. On every refusal, every denial, every call in the audit ' +
+      'log, and every other success for which the caller sent one.',
     schema: string,
   },
   'Idempotency-Replayed': {
-    description: '`true` where this is the answer that was given before under the same key.',
+    description: '`true` if this is the stored answer of an earlier call with the same key.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'Retry-After': { description: 'Seconds after which to try again.', schema: integer },
+  'Retry-After': { description: 'Seconds after which to retry.', schema: integer },
   'RateLimit-Limit': {
-    description:
-      'How many requests a minute may bring; of downloads, how many there may be at a time.',
+    description: 'The maximum number of requests in a minute; for downloads, at a time.',
     schema: integer,
   },
-  'RateLimit-Remaining': { description: 'How many are left of them.', schema: integer },
-  'RateLimit-Reset': { description: 'Seconds until they are whole again.', schema: integer },
-  Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri-reference' } },
+  'RateLimit-Remaining': { description: 'How many of them are left.', schema: integer },
+  'RateLimit-Reset': { description: 'Seconds until the limit is full again.', schema: integer },
+  Location: {
+    description: 'Where the browser goes next.',
+    schema: { type: 'string', format: 'uri-reference' },
+  },
   [NODE]: {
-    description: 'The number of the node that answered, which it keeps while it lives.',
+    description: 'The number of the node that answered, which it keeps until it ends.',
     schema: integer,
   },
   [OWNER]: {
     description:
-      'The number of the node that owns the customer. Of a batch one for each item, with commas between; empty where it is not known. ' +
-      'Any node answers any call: the owner does so without a hop.',
+      'The number of the node that owns the customer; for a batch one for each item, ' +
+      'separated by commas, empty if unknown. Any node answers any call: the owner saves a ' +
+      'hop.',
     schema: string,
   },
   'Content-Disposition': { description: 'A name for the file.', schema: string },

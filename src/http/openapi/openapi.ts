@@ -38,7 +38,7 @@ export type OpenApi = {
 const DESCRIPTION = [
   'Payments, subscriptions and metered usage, on one double-entry ledger.',
   'Every 4xx and 5xx has the body `Error`. Every refusal carries `x-request-id`; a caller may send its own.',
-  'null for a field that may be left out is as if it were, but where that would widen what is done: there it is refused.',
+  'null for an optional field counts as omitted. Where that would widen what is done it is refused.',
 ].join('\n\n');
 
 const OPERATION_ID = /^[a-z][A-Za-z]+$/;
@@ -66,7 +66,7 @@ export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
   return {
     openapi: '3.1.0',
     info: { title: 'Tollhouse', version: '0.1.0', description: DESCRIPTION },
-    servers: [{ url: addresses.baseUrl, description: 'All of it.' }],
+    servers: [{ url: addresses.baseUrl, description: 'The API.' }],
     tags: [...tags].map((name) => ({ name, description: TAGS[name] })),
     paths,
     webhooks: webhooks(components),

@@ -36,33 +36,35 @@ const HEADERS: readonly Omit<WebhookHeader, 'in' | 'schema'>[] = [
   {
     name: 'webhook-id',
     required: true,
-    description: "The event's id. An event may come more than once: this tells.",
+    description:
+      'The id of the event. An event may come more than once: use this to detect duplicates.',
   },
   {
     name: 'webhook-timestamp',
     required: true,
-    description: 'Unix seconds, of this attempt. Refuse what is more than five minutes off.',
+    description: 'Unix seconds of this attempt. Refuse it if it is more than five minutes off.',
   },
   {
     name: 'webhook-signature',
     required: true,
     description:
-      'Entries `v1,<base64>` with a space between: HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. Accept where any of ' +
-      'them matches. One is keyed as Standard Webhooks libraries do, with the secret decoded, one with its text after `whsec_`; ' +
-      'while a secret is replaced the old one signs along.',
+      'Entries `v1,<base64>`, separated by spaces: HMAC-SHA256 of ' +
+      '`{webhook-id}.{webhook-timestamp}.{body}`. Accept if any of them matches. One uses the ' +
+      'decoded secret, as Standard Webhooks libraries do, one the text after `whsec_`; for 24 ' +
+      'hours after a rotation the old secret also signs.',
   },
   {
     name: 'X-Service-Signature',
     required: false,
     deprecated: true,
     description:
-      '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `{t}.{body}`. It goes with release 0.2.',
+      '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `{t}.{body}`. Removed in release 0.2.',
   },
   {
     name: 'X-Service-Timestamp',
     required: false,
     deprecated: true,
-    description: 'Unix seconds. It goes with release 0.2.',
+    description: 'Unix seconds. Removed in release 0.2.',
   },
 ];
 
@@ -73,9 +75,9 @@ const PARAMETERS: readonly WebhookHeader[] = HEADERS.map((header) => ({
 }));
 
 const RESPONSES = {
-  '2XX': { description: 'Taken. Anything else is tried again for up to 24 hours.' },
-  '410': { description: 'Not wanted any more: the endpoint is disabled.' },
-  '429': { description: 'Not now: `Retry-After` is honoured.' },
+  '2XX': { description: 'Accepted. Any other answer is retried for up to 24 hours.' },
+  '410': { description: 'The endpoint is disabled.' },
+  '429': { description: 'Try later: `Retry-After` is honoured.' },
 };
 
 export function webhooks(components: Components): Readonly<Record<EventType, Webhook>> {

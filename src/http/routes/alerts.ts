@@ -50,18 +50,21 @@ const params = { id: 'The id of the alert.' };
 
 const CREATE = {
   operationId: 'createAlert',
-  summary: 'Make an alert for a threshold of usage',
-  description:
-    'Of one customer, or without one for each customer, also those who come later. The event `alert.triggered` is written with the ' +
-    'usage that reaches the threshold, or the reservation: once for each crossing, and one for each threshold that a call jumps over. ' +
-    'A grant or a new period that leads back from it is told as `alert.recovered` and arms the alert again; a correction does ' +
-    'neither, and nor does late usage of a period that is over. Whoever is past the threshold already is told once with ' +
-    '`initial: true`: the one customer before this answer, of each customer within a minute. Both events are written only where a ' +
-    'webhook endpoint names them or has `*`.\n\n' +
-    'An alert never changes: delete it and make another. The same one again, with this type and threshold for the same customer ' +
-    'or for each, is 409 `conflict`. How many a feature and an organisation have for each customer, and a customer of its own, is bounded ' +
-    '(`LIMIT_ALERTS_…`); beyond it 409 `conflict`. With its meter an alert is deleted. What products give as a boolean feature ' +
-    'has no alerts: 400.',
+  summary: 'Create an alert on a usage threshold',
+  description: [
+    'For one customer or, without one, for each customer, also later ones. `alert.triggered` ' +
+      'is written with the usage or the reservation that reaches the threshold: once for each ' +
+      'crossing, and one for each threshold that a call passes. When a grant or a new period ' +
+      'leads back, `alert.recovered` is written and the alert is armed again. A correction does ' +
+      'neither, and neither does late usage of an ended period. A customer who is already past ' +
+      'the threshold gets one event with `initial: true`: before this answer if the alert is for ' +
+      'one customer, else within a minute. Both events are written only if a webhook endpoint ' +
+      'names them or has `*`.',
+    'An alert cannot be changed: delete it and create another. A second alert with the same ' +
+      'type, threshold and customer is 409 `conflict`. The number of alerts of a feature, an ' +
+      'organization and a customer is bounded (`LIMIT_ALERTS_…`, 409 `conflict`). An alert is ' +
+      'deleted with its meter. A boolean feature has no alerts (400).',
+  ].join('\n\n'),
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -97,10 +100,10 @@ const READ = {
 
 const OF_CUSTOMER = {
   operationId: 'listCustomerAlerts',
-  summary: 'What alerts a customer has, and which have fired',
+  summary: 'List the alerts of a customer, and which have fired',
   description:
-    'Its own, and those for each customer of the features that it was granted or has used. By feature, then in the order in which ' +
-    'usage reaches them.',
+    "The customer's own alerts, and those for each customer of its features. By feature, then in " +
+    'the order in which usage reaches them.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -114,7 +117,7 @@ const OF_CUSTOMER = {
 const REMOVE = {
   operationId: 'deleteAlert',
   summary: 'Delete an alert',
-  description: 'Nothing is told of it any more: what has fired is not told as recovered.',
+  description: 'It no longer fires, and does not recover.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

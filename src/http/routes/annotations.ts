@@ -48,8 +48,8 @@ const ADD_TAG = {
   operationId: 'createTag',
   summary: 'Put a tag on a customer, a subscription or an invoice',
   description:
-    'A label: it changes nothing that the service does. The same one on the same object again is a conflict. ' +
-    'What an object may have of them is bounded (`LIMIT_TAGS_PER_OBJECT`).',
+    'A label without an effect of its own. The same tag on the same object again is 409. The ' +
+    'number of tags of an object is bounded (`LIMIT_TAGS_PER_OBJECT`).',
   tag: 'Tags',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -87,8 +87,8 @@ const ADD_FIELD = {
   operationId: 'createCustomField',
   summary: 'Add a custom field to a customer, a subscription or an invoice',
   description:
-    'A field never changes: remove it and add another. A name that the object has is a conflict. ' +
-    'What an object may have of them is bounded (`LIMIT_CUSTOM_FIELDS_PER_OBJECT`).',
+    'A field cannot be changed: remove it and add another. A name that the object already has is ' +
+    '409. The number of fields of an object is bounded (`LIMIT_CUSTOM_FIELDS_PER_OBJECT`).',
   tag: 'Custom fields',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

@@ -71,13 +71,16 @@ type Deps = ApiKeyRoutesDeps & { readonly limit: RateLimit };
 
 const tag = 'API keys';
 
-const KEY_ID = { id: 'The id of the key, which is not the key.' };
-const KEY_ONCE = 'The key is in this answer and never again; nothing but a hash of it is kept.';
+const KEY_ID = { id: 'The id of the key, not the key itself.' };
+const KEY_ONCE = 'The key is in this answer only; only a hash of it is stored.';
 
 const CREATE = {
   operationId: 'createApiKey',
-  summary: 'Make an API key',
-  description: `For the organization and the mode of the key that asks. In the dashboard an admin makes no live key with the scope \`all\`. ${KEY_ONCE}`,
+  summary: 'Create an API key',
+  description:
+    'For the organization and the mode of the calling key. In the dashboard an admin ' +
+    'cannot create a live key with the scope `all`. ' +
+    KEY_ONCE,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -92,7 +95,7 @@ const CREATE = {
 const LIST = {
   operationId: 'listApiKeys',
   summary: 'List API keys, newest first',
-  description: 'The live ones, and the last 1,000 that were revoked or have expired.',
+  description: 'All live keys, and the last 1,000 that were revoked or have expired.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -105,7 +108,8 @@ const REVOKE = {
   operationId: 'revokeApiKey',
   summary: 'Revoke an API key',
   description:
-    'It opens nothing from now on, and what it has open ends within a second. Open invitations and links to the portal that it made end. Again is the same. A key cannot revoke itself.',
+    'It stops working at once; open streams end within a second. Open invitations and portal ' +
+    'links that it created end. Repeating the call changes nothing. A key cannot revoke itself.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -117,10 +121,13 @@ const REVOKE = {
 
 const ROTATE = {
   operationId: 'rotateApiKey',
-  summary: 'Replace an API key',
+  summary: 'Rotate an API key',
   description:
-    'Makes a key with the same name and scopes, which does not expire. The replaced one works on for the overlap, or until its own end ' +
-    `where that is sooner, and so do open invitations that it made; its links to the portal stay, and end with the new key. A key may rotate itself. ${KEY_ONCE}`,
+    'Creates a key with the same name and scopes and without an expiry. The old key works ' +
+    'for the overlap, or until its own expiry if that is sooner, and so do open ' +
+    'invitations that it created; its portal links continue and end with the new key. A ' +
+    'key may rotate itself. ' +
+    KEY_ONCE,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

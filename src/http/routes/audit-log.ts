@@ -29,10 +29,14 @@ const tag = 'Audit log';
 
 const LIST = {
   operationId: 'listAuditLog',
-  summary: 'List who did what, newest first',
+  summary: 'List the audit log, newest first',
   description: [
-    'What users did, signing in and out included; what keys did but for routine calls (usage, customers, checkouts, links to the portal, tags and custom fields); what customers did in the portal; and what an operator did on the command line. A row is there before the call is answered, and stays as it is for good.',
-    '`before` and `after` have the fields that changed. Secrets are left out of them, and what is long. A row of both modes is in the list of each. Of the roles, owners and admins may read it.',
+    'What users did, including signing in and out; what keys did, except routine calls (usage, ' +
+      'customers, checkouts, portal links, tags and custom fields); what customers did in the ' +
+      'portal; and what an operator did on the command line. An entry is written before the call ' +
+      'is answered, and is kept forever.',
+    '`before` and `after` have the fields that changed. Secrets and long values are left out. ' +
+      'An entry of both modes is in the list of each. Owners and admins may read it.',
   ].join('\n\n'),
   tag,
   roles: ['owner', 'admin'],
@@ -44,10 +48,12 @@ const LIST = {
 
 const DOWNLOAD = {
   operationId: 'downloadAuditLog',
-  summary: 'Download who did what',
+  summary: 'Download the audit log',
   description:
-    'The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. An apostrophe stands before text that a spreadsheet would take for a formula. ' +
-    "An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10 minutes. A download that is cut off fails: it does not look complete.",
+    'The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. Text ' +
+    'that a spreadsheet would read as a formula is prefixed with an apostrophe. An organization ' +
+    'may have 4 downloads at a time in a mode on a node (429), and a download may take 10 ' +
+    'minutes. A download that is cut off fails: it never looks complete.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all', 'read'],

@@ -32,7 +32,7 @@ const params = { ...customer, feature_key: 'The slug of the meter.' };
 export const READ_AUTO_TOPUP = {
   operationId: 'getAutoTopup',
   summary: 'Get the automatic top-up of a feature',
-  description: 'Of an archived feature too. 404 without one.',
+  description: 'Also of an archived feature. 404 without one.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -44,19 +44,23 @@ export const READ_AUTO_TOPUP = {
 
 const PUT = {
   operationId: 'putAutoTopup',
-  summary: 'Top a customer up automatically',
-  description:
-    "Whenever the level of the feature is below `threshold`, the customer's newest payment method is charged the price, and `amount` is " +
-    'granted in the commit that records the capture (a grant whose `source` is `top_up` and whose id is that of the payment). It looks ' +
-    'at the level after everything that changes it, and when this is put. Where that is still too little it is done again, one after the ' +
-    'other, within `limit`: it counts what was captured in a calendar day, week from Monday, or month of your time zone. There is one ' +
-    'charge at a time, whatever happens at once.\n\n' +
-    'What was declined as `insufficient_funds` or `processing_error`, or not attempted (but `amount_refused`), is tried again after 1, 6 and 24 hours, each ' +
-    'counted from the decline before. After the fourth, and after any other decline, it is suspended until the customer has ' +
-    'stored another payment method. To put the same again changes nothing; other settings count from now on and lift no suspension ' +
-    'but that of the limit. A charge under way gives what it was ordered for.\n\n' +
-    'It is a `PURCHASE` with an invoice (`billing_reason` is `auto_topup`) and a receipt. A refund takes no units back. `sum` and `count` ' +
-    'meters only.',
+  summary: 'Set an automatic top-up',
+  description: [
+    "When the balance of the feature is below `threshold`, the customer's newest payment " +
+      'method is charged the price, and `amount` is granted in the commit that records the ' +
+      'capture (the grant has `source` `top_up` and the id of the payment). The balance is ' +
+      'checked after everything that changes it, and when this is set. If it is still too low, ' +
+      'the next charge follows, within `limit`: the captures of a calendar day, week from ' +
+      "Monday, or month in the organization's time zone. There is at most one charge at a time.",
+    'After `insufficient_funds`, `processing_error` or an attempt that was not made (except ' +
+      '`amount_refused`), the charge is retried after 1, 6 and 24 hours, each counted from the ' +
+      'decline before. After the fourth decline, and after any other decline, the top-up is ' +
+      'suspended until the customer stores another payment method. Setting the same values ' +
+      'changes nothing. Other values apply from now on and lift a suspension only if it is that ' +
+      'of the limit. A charge under way grants what it was ordered for.',
+    'The payment is a `PURCHASE` with an invoice (`billing_reason` is `auto_topup`) and a ' +
+      'receipt. A refund does not take units back. `sum` and `count` meters only.',
+  ].join('\n\n'),
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -70,7 +74,7 @@ const PUT = {
 const LIST = {
   operationId: 'listAutoTopups',
   summary: 'List the automatic top-ups of a customer',
-  description: 'One for each feature that has one.',
+  description: 'At most one for each feature.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -84,7 +88,8 @@ const REMOVE = {
   operationId: 'deleteAutoTopup',
   summary: 'Remove the automatic top-up of a feature',
   description:
-    'Also where there is none, and of an archived feature. A charge under way is not called back: it is granted when it is captured.',
+    '204 also where there is none, and of an archived feature. A charge under way is not ' +
+    'canceled: it is granted when it is captured.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

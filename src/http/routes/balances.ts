@@ -17,7 +17,7 @@ import type { GrantRoutesDeps } from './grants.ts';
 
 const BALANCES = {
   operationId: 'listBalances',
-  summary: 'What a customer has of each feature in the current period',
+  summary: 'List the balances of a customer',
   description:
     'By feature. With `next_cursor` there are more. A balance shows the first ' +
     `${BREAKDOWN_MAX} of its grants in the order in which they are used up: \`GET /customers/{id}/grants\` has them all.`,

@@ -36,8 +36,8 @@ const tag = 'Organization';
 
 const READ = {
   operationId: 'getLogo',
-  summary: 'Get what the logo is',
-  description: 'In the mode of the key. 404 where there is none.',
+  summary: 'Get the logo of the organization',
+  description: 'In the mode of the key. 404 without a logo.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -48,10 +48,11 @@ const READ = {
 
 const PUT = {
   operationId: 'putLogo',
-  summary: 'Give the organization a logo',
+  summary: 'Set the logo of the organization',
   description:
-    'In the mode of the key, in place of the one before: it stands on the pages, invoices and mails for its customers. Mails that were sent ' +
-    'show the one that they were sent with: the last ten are kept. What is not PNG, JPEG or WebP by its bytes is refused.',
+    'In the mode of the key. It replaces the current logo on the pages, invoices and mails for ' +
+    'customers. Sent mails keep the logo that they were sent with: the last ten are stored. An ' +
+    'image that is not PNG, JPEG or WebP is refused.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -64,7 +65,8 @@ const REMOVE = {
   operationId: 'deleteLogo',
   summary: 'Remove the logo of the organization',
   description:
-    'In the mode of the key. Mails that were sent show a name in place of it, and of those before it.',
+    'In the mode of the key. Sent mails show the name of the seller instead of this logo and ' +
+    'earlier ones.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -75,10 +77,10 @@ const REMOVE = {
 
 const SHOW = {
   operationId: 'showLogo',
-  summary: 'A logo',
+  summary: 'Get a logo image',
   description: 'The image itself, without a key, for pages and mails.',
   tag: 'Hosted pages',
-  params: { hash: 'Of its bytes.' },
+  params: { hash: 'The hash of the image.' },
   answers: { 200: Type.String(), 304: null },
   mediaType: 'image/*',
   refusals: ['not_found', 'rate_limited'],

@@ -40,7 +40,8 @@ const CREATE = {
   operationId: 'openBuyLink',
   summary: 'Open a checkout from a buy link',
   description:
-    'For anyone: the address is the credential. Each call opens a new session of a public product, which can be paid once.',
+    'For anyone: the URL is the credential. Each call opens a new checkout of a public product, ' +
+    'which can be paid once.',
   tag: 'Checkouts',
   params: { product_id: 'The id of the product, bare or with `prod_`, or its slug.' },
   body: BuyLinkCheckoutCreate,
@@ -54,11 +55,11 @@ const mediaType = 'text/html';
 
 const VISIT = {
   operationId: 'visitBuyLink',
-  summary: 'The permanent address to buy a product at',
+  summary: 'Open a buy link in a browser',
   description:
-    'For the browser of a buyer: a visit opens a checkout and leads there, with `currency` and `discount_code` where the address has them. ' +
-    'What only looks at the address (a preview of the link, a prefetch, HEAD, a browser that does not say why it asks) gets a page with a ' +
-    'button that does so, and opens nothing.',
+    'A visit opens a checkout and redirects to it, with `currency` and `discount_code` from the ' +
+    'query. A preview of the link, a prefetch, HEAD, or a browser that does not say why it asks ' +
+    'gets a page with a button instead, and opens nothing.',
   tag: 'Hosted pages',
   params,
   query: Body({
@@ -78,7 +79,7 @@ const VISIT = {
 const CONTINUE = {
   operationId: 'continueFromBuyLink',
   summary: 'Open a checkout from the page of a buy link',
-  description: 'What the button of the page sends. It leads to the checkout.',
+  description: 'What the button of the page sends. It redirects to the checkout.',
   tag: 'Hosted pages',
   params,
   query: VISIT.query,

@@ -36,13 +36,15 @@ import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 
 const BATCH = {
   operationId: 'checkEntitlements',
-  summary: 'Up to 500 checks at once',
+  summary: 'Check up to 500 times in one call',
   description:
-    'Up to 500 bodies of /check and 2 MiB (2,097,152 bytes). `results` has what /check would answer to each, in order, or `error`: a check ' +
-    'that cannot be answered leaves the others as they are. Rows with `consume` are decided in their order, and answered when all of them that ' +
-    'were allowed are on disk. A question need not see what a row of the same call records. An `Idempotency-Key` header stands in the place of the ' +
-    '`idempotency_key` of each row with `consume` or `reserve` that has none, by its place in the call; it means nothing to the others. A row that cannot be ' +
-    'answered now is `service_unavailable`, and the others stand. Where that is so of all, the call is 503.',
+    'Up to 500 bodies of /check and 2 MiB (2,097,152 bytes). `results` has the answer of /check ' +
+    'to each, in order, or `error`: one that fails does not affect the others. Items with ' +
+    '`consume` are decided in order, and the call answers when all that were allowed are on ' +
+    'disk. A plain check need not see what another item of the call records. An ' +
+    '`Idempotency-Key` header is the `idempotency_key` of each item with `consume` or `reserve` ' +
+    'that has none, by its place in the call. An item that cannot be answered now is ' +
+    '`service_unavailable`. If all are, the call is 503.',
   tag: 'Metering',
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],

@@ -29,13 +29,15 @@ import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 
 const CHECK = {
   operationId: 'checkEntitlement',
-  summary: 'Whether a customer may use a feature now',
+  summary: 'Check whether a customer may use a feature',
   description:
-    'Answered from memory; includes every acknowledged write. `consume: true` records the value in the same step, durably, ' +
-    'where it is allowed: concurrent callers never overrun. An `idempotency_key`, or an `Idempotency-Key` header in its place, ' +
-    'counts once for its customer, and repeated answers the first answer. `reserve: true` holds the value in the same step instead, ' +
-    'where it is allowed: `reservation` is what `POST /reservations` answers, and null where it is not; repeated under its key it answers the ' +
-    'reservation as it is now. The header means nothing without one of the two.',
+    'Answered from memory, with every acknowledged write included. `consume: true` also records ' +
+    'the value if it is allowed, durably and in the same step, so concurrent callers never ' +
+    'overrun. An `idempotency_key`, or an `Idempotency-Key` header instead, counts once for its ' +
+    'customer: a repeated call gets the first answer. `reserve: true` holds the value if it is ' +
+    'allowed: `reservation` is what `POST /reservations` answers, or null if it is denied; ' +
+    'repeated under its key it answers the reservation as it is now. Without `consume` and ' +
+    '`reserve` the header has no effect.',
   tag: 'Metering',
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],

@@ -56,8 +56,9 @@ const CREATE = {
   operationId: 'createCheckout',
   summary: 'Create a hosted checkout',
   description:
-    'Send the buyer to its `url`. It can be paid once, within 24 hours. The same Idempotency-Key returns the earlier checkout, ' +
-    'whatever the body. `payment.succeeded` says that it was paid.',
+    'Send the buyer to its `url`. It can be paid once, within 24 hours. The same Idempotency-Key ' +
+    'returns the earlier checkout, whatever the body. The event `payment.succeeded` says that it ' +
+    'is paid.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -83,7 +84,8 @@ const READ = {
   operationId: 'getCheckout',
   summary: 'Get a checkout',
   description:
-    'For dashboards and backfills. Do not poll it: `payment.succeeded` says that it was paid.',
+    'For dashboards and backfills. Do not poll it: the event `payment.succeeded` says that it is ' +
+    'paid.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -96,7 +98,7 @@ const READ = {
 const EXPIRE = {
   operationId: 'expireCheckout',
   summary: 'Expire a checkout',
-  description: 'It cannot be paid any more. Again is the same answer.',
+  description: 'It can no longer be paid. Repeating the call gives the same answer.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

@@ -30,8 +30,8 @@ const READ = {
   operationId: 'getCredit',
   summary: 'Get the credit of a customer',
   description:
-    'What later invoices of its subscriptions use before anything is charged, by currency, with the newest entries. A currency in which there ' +
-    'has never been any is not there.',
+    "What later invoices of the customer's subscriptions use before anything is charged, by " +
+    'currency, with the newest entries. A currency that never had credit is not listed.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -43,8 +43,8 @@ const READ = {
 
 const LIST = {
   operationId: 'listCreditEntries',
-  summary: 'List what changed the credit of a customer, newest first',
-  description: 'In one currency. With `next_cursor` there are more.',
+  summary: 'List the credit entries of a customer, newest first',
+  description: 'In one currency. `next_cursor` is set while there are more.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

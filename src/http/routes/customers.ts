@@ -72,7 +72,7 @@ const LIST = {
       Type.String({
         minLength: 1,
         maxLength: 254,
-        description: `What the address begins with, in any case. Of those, the first ${PREFIXED_MAX} in alphabetical order are listed.`,
+        description: `The beginning of the address, in any case. The first ${PREFIXED_MAX} in alphabetical order are listed.`,
       }),
     ),
   }),
@@ -93,7 +93,7 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateCustomer',
-  summary: 'Change a customer',
+  summary: 'Update a customer',
   description: 'Metadata is replaced as a whole. `null` clears a field.',
   tag,
   roles: ['owner', 'admin', 'support'],
@@ -107,11 +107,13 @@ const CHANGE = {
 
 const PUT = {
   operationId: 'putCustomer',
-  summary: 'Create a customer, or change it where it is there',
+  summary: 'Create or update a customer',
   description:
-    'By the external_customer_id alone: a UUID in the path is one too, and never the id of a customer. It may be sent again, and at once: one makes ' +
-    'it, 201, and each other is 200. A field that is left out stays as it is; `null` clears it; metadata is replaced as a whole. What ' +
-    'changes nothing is not announced. An external_customer_id in the body must be that of the path.',
+    'The `external_customer_id` in the path names the customer, also where it looks like a UUID. ' +
+    'The call may be repeated, also concurrently: the first answers 201, the others 200. An ' +
+    'omitted field keeps its value, `null` clears it, and metadata is replaced as a whole. A ' +
+    'call that changes nothing sends no event. An `external_customer_id` in the body must be ' +
+    'that of the path.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

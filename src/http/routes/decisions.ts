@@ -25,11 +25,14 @@ import { keyedIds, timeOf } from '../wire/usage.ts';
 
 const LIST = {
   operationId: 'listDecisions',
-  summary: 'Why usage was allowed or denied',
+  summary: 'Explain why usage was allowed or denied',
   description:
-    'Give one of `request_id`, `event_id`, `idempotency_key` (with the customer) or `at` (with the customer). Answers the decisions, and what ' +
-    'was in force then. A check that was allowed leaves nothing; each no leaves a row within a second, for 30 days unless the operator says ' +
-    'otherwise. Ids and keys are found while the key counts once. `balance_before`, `balance_after` and `grants` are of that instant; what is of now says so in its name.',
+    'Give one of `request_id`, `event_id`, `idempotency_key` (with the customer) or `at` (with ' +
+    'the customer). Answers the decisions and what was in force at that time. A denial is found ' +
+    'one second after the call, for 30 days unless the operator has set another time; a check ' +
+    'that was allowed is not stored. Ids and keys are found while the key counts once. ' +
+    '`balance_before`, `balance_after` and `grants` are as of that time; fields that end in ' +
+    '`_now` are current.',
   tag: 'Metering',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

@@ -32,7 +32,8 @@ const RETRY = {
   operationId: 'retryDelivery',
   summary: 'Send a delivery now',
   description:
-    'In any state: one that was delivered is sent once more. Not while it is being sent, and not to an endpoint that is disabled or deleted.',
+    'In any state: a delivery that succeeded is sent once more. Not while it is being sent, and ' +
+    'not to an endpoint that is disabled or deleted.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

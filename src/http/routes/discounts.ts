@@ -28,7 +28,8 @@ const CREATE = {
   operationId: 'createDiscount',
   summary: 'Create a discount code',
   description:
-    'Either `percent_off`, or `amount_off` with its `currency`, which then goes with prices in that currency only.',
+    'Either `percent_off`, or `amount_off` with its `currency`; the latter applies only to ' +
+    'prices in that currency.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -53,7 +54,8 @@ const LIST = {
 const DELETE = {
   operationId: 'deleteDiscount',
   summary: 'Delete a discount',
-  description: 'It takes nothing off any more, what was paid with it stays, its code becomes free.',
+  description:
+    'The code no longer works and can be used for a new discount. Past payments stay as they are.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

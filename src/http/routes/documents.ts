@@ -17,7 +17,7 @@ const tag = 'Documents';
 
 const READ = {
   operationId: 'readDocumentation',
-  summary: 'This document, to read',
+  summary: 'Show the API reference',
   tag,
   answers: { 200: Type.String(), 304: null },
   mediaType: 'text/html',
@@ -34,7 +34,7 @@ export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps) {
       ...edge.open(
         {
           operationId: 'getOpenApi',
-          summary: 'This document',
+          summary: 'Get the OpenAPI document',
           tag,
           answers: { 200: Type.Object({}, { additionalProperties: Type.Unknown() }), 304: null },
         },

@@ -6,7 +6,7 @@ import { FixedText } from '../etag.ts';
 
 const SCRIPT = {
   operationId: 'getEmbedScript',
-  summary: 'The script that shows a checkout in your page',
+  summary: 'Get the script that embeds a checkout',
   description:
     'For a page at the origin of `success_url` or `cancel_url`. `Tollhouse.open(url, {onReady, onPaid, onCanceled, container})` shows the ' +
     'checkout above the page, or in `container`, and gives `{close()}`. Each callback gets `{payment_link_id, cancel_url}`. After `onPaid` ' +

@@ -41,8 +41,9 @@ const CREATE = {
   operationId: 'attachFeature',
   summary: 'Attach a feature to a product',
   description:
-    'Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it already, from the next period on. A ' +
-    'product has a feature once. Where the product has a usage price for it, its allowance is one that usage can be sold beyond.',
+    'New subscriptions to the product, and changes to it, get the feature at once; existing ' +
+    'subscriptions get it from the next period on. A product has a feature once. If the product ' +
+    'has a usage price for the feature, the allowance must be one beyond which usage can be sold.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -56,7 +57,7 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listFeatures',
-  summary: 'List the features of a product, in the order in which they were attached',
+  summary: 'List the features of a product, oldest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -70,7 +71,7 @@ const LIST = {
 const DELETE = {
   operationId: 'detachFeature',
   summary: 'Detach a feature from a product',
-  description: 'What customers were given by it stays theirs until their period ends.',
+  description: 'Customers keep what they were given until their period ends.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

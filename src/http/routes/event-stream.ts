@@ -22,7 +22,8 @@ const EventStreamQuery = Body({
   after: Type.Optional({
     ...Uuid,
     description:
-      "The stream goes on after the event with this id. The organisation's own id stands for before its first event.",
+      "The stream continues after the event with this id. The organization's own id stands " +
+      'for before its first event.',
   }),
 });
 
@@ -30,9 +31,18 @@ const STREAM = {
   operationId: 'streamEvents',
   summary: 'Follow events as they happen',
   description: [
-    'Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of that. They come in the order in which they were committed, each once. Samples for a webhook endpoint are not among them, and `usage.recorded`, `customer.spend_cap_reached`, `alert.*` and `auto_topup.*` are where an endpoint subscribes to them.',
-    'It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any node; without either it begins now. An id that is unknown, of another mode, or no longer kept is refused. The first message has an `id` and no data: the place where the stream begins, so that a caller that is cut off before the first event can go on from there, too.',
-    "It ends when a node is stopped, when the key ends, and when the caller is too slow: connect again with the last `id`, after the time in `retry`. A comment comes every 15 s. Each node serves an organisation's mode 1,000 streams unless it is configured otherwise (409), and 5,000 in all (503).",
+    'Server-sent events: each is an event as `GET /events` shows it, with its id as `id`. They ' +
+      'come in the order of their commits, each once. Samples for a webhook endpoint are not in ' +
+      'the stream; `usage.recorded`, `customer.spend_cap_reached`, `alert.*` and `auto_topup.*` ' +
+      'are in it where an endpoint subscribes to them.',
+    'The stream continues after the event in `Last-Event-ID` or `after`, without a gap and on ' +
+      'any node; without either it begins now. An id that is unknown, of another mode, or no ' +
+      'longer stored is refused. The first message has an `id` and no data: the place where the ' +
+      'stream begins, so a caller that is cut off before the first event can continue from there.',
+    'The stream ends when a node is stopped, when the key ends, and when the caller is too ' +
+      'slow: connect again with the last `id`, after the time in `retry`. A comment is sent ' +
+      'every 15 s. Each node serves 1,000 streams of an organization in a mode unless it is ' +
+      'configured otherwise (409), and 5,000 in all (503).',
   ].join('\n\n'),
   tag: 'Events',
   roles: [],
@@ -41,7 +51,8 @@ const STREAM = {
   query: EventStreamQuery,
   headers: {
     [LAST_EVENT_ID]:
-      'The `id` that the caller had last. It counts before `after`, which may still be in the address that a browser connects to again.',
+      'The last `id` that the caller got. It wins over `after`, which may still be in the URL ' +
+      'that a browser reconnects to.',
   },
   answers: { 200: Event },
   mediaType: 'text/event-stream',

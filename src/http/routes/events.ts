@@ -21,7 +21,7 @@ const tag = 'Events';
 const LIST = {
   operationId: 'listEvents',
   summary: 'List events, newest first',
-  description: 'Each as a webhook carries it. They are kept for at least 30 days.',
+  description: 'Each as a webhook carries it. Events are kept for at least 30 days.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

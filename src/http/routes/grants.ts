@@ -34,9 +34,12 @@ const CREATE = {
   operationId: 'createGrant',
   summary: 'Grant a customer units of a feature',
   description:
-    'A top-up by default. With `reset_interval` an allowance, which is given afresh each interval, counted from `effective_at`, also one that is past, in the time zone of the organization; the period of ' +
-    'the feature is that of the allowance with the lowest priority, then the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh, oldest. ' +
-    'An `idempotency_key`, or an `Idempotency-Key` in its place, counts once for its customer.',
+    'A grant is a top-up by default. With `reset_interval` it is an allowance that is given ' +
+    'again each interval, counted from `effective_at`, also a past one, in the time zone of the ' +
+    'organization. The period of the feature is that of the allowance with the lowest priority, ' +
+    'then of the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh, ' +
+    'oldest. An `idempotency_key`, or an `Idempotency-Key` header instead, counts once for its ' +
+    'customer.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -50,8 +53,10 @@ const CREATE = {
 
 const VOID = {
   operationId: 'voidGrant',
-  summary: 'Take back what is left of a grant',
-  description: 'What was used of it stays used. Again is the same answer.',
+  summary: 'Void a grant',
+  description:
+    'Takes back what is left of the grant. What was used stays used. Repeating the call gives ' +
+    'the same answer.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

@@ -22,7 +22,7 @@ export function healthRoutes({
       ...edge.open(
         {
           operationId: 'getHealth',
-          summary: 'Whether the process is up',
+          summary: 'Check that the process is up',
           tag: 'Operation',
           answers: { 200: Health },
         },
@@ -34,7 +34,7 @@ export function healthRoutes({
       ...edge.open(
         {
           operationId: 'getReadiness',
-          summary: 'Whether it can serve',
+          summary: 'Check that the service can answer',
           tag: 'Operation',
           answers: { 200: Ready },
         },

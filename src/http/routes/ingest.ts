@@ -18,14 +18,17 @@ const INGEST = {
   operationId: 'ingestEvents',
   summary: 'Record up to 500 events',
   description:
-    'All or nothing (but see `partial`), and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
-    '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header an event without one counts once too, for ' +
-    'its customer and its place in the list: the same list in the same order may be sent again, and says `duplicate`. The list as a whole is not ' +
-    'compared: of another list or order under that header an event is a `duplicate` where its customer had one in its place, whatever it says, and ' +
-    'is recorded elsewhere. What is written at once has a bound of 1 MiB of metadata: each event counts its own once, and ' +
-    'once more for each customer and meter that an endpoint hears of by `usage.recorded`; more is 413. With `partial: true` what is good is ' +
-    'recorded, whatever is wrong with the rest: `rejected` lists each other event with at most 5 issues, and the others keep their `index`. Sent ' +
-    'again, with keys, it records nothing twice, and what is still wrong is listed again. What is wrong with the call itself is 400 or 413 as ever.',
+    'All or nothing, unless `partial` is true. Answers when all events are on disk. An event ' +
+    'counts on every meter with its name as `event_name`. An `external_id` counts once for its ' +
+    'customer, here and on /track. With an `Idempotency-Key` header an event without an ' +
+    '`external_id` counts once for its customer and its place in the list: the same list in the ' +
+    'same order may be sent again. The list as a whole is not compared: under that header an ' +
+    'event is a `duplicate` if its customer had an event in its place, and is recorded ' +
+    'otherwise. A call writes at most 1 MiB of metadata: each event counts its own once, and ' +
+    'once more for each customer and meter with a `usage.recorded` endpoint; more is 413. With ' +
+    '`partial: true` valid events are recorded, and `rejected` lists the others with at most 5 ' +
+    'issues each; the recorded ones keep their `index`. Sent again with keys, nothing is ' +
+    'recorded twice. Errors of the call itself are still 400 or 413.',
   tag: 'Metering',
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],

@@ -13,7 +13,7 @@ const LIST = {
   operationId: 'listInvoiceLines',
   summary: 'List the lines of an invoice, in their order',
   description:
-    'An invoice has the first of them itself, and says with `lines_has_more` whether there are more.',
+    'An invoice itself has the first lines; `lines_has_more` says whether there are more.',
   tag: 'Invoices',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -25,7 +25,8 @@ const LIST = {
       Type.String({
         maxLength: 64,
         description:
-          'The id of the last line of the page before: the list goes on behind it. Not together with `offset`.',
+          'The id of the last line of the page before: the list continues after it. Not ' +
+          'together with `offset`.',
       }),
     ),
   }),

@@ -26,11 +26,12 @@ export type InvoiceLinkRoutesDeps = {
 
 const OPEN = {
   operationId: 'openInvoiceLink',
-  summary: 'An invoice from the link in a mail',
+  summary: 'Show an invoice from the link in a mail',
   description:
-    'For whoever got a receipt, without a key. HTML for A4, without a script: the invoice as it is now.',
+    'For whoever got a receipt, without a key. HTML for A4, without scripts: the invoice as it ' +
+    'is now.',
   tag: 'Hosted pages',
-  params: { token: 'What the link in the mail ends in: it is the credential.' },
+  params: { token: 'The token at the end of the link in the mail: it is the credential.' },
   query: Type.Object(SHEET_QUERY),
   answers: { 200: Type.String(), 404: Type.String() },
   mediaType: 'text/html',

@@ -65,9 +65,9 @@ const params = { id: 'The id of the invoice.' };
 
 const CREATE = {
   operationId: 'createInvoice',
-  summary: 'Bill a customer',
+  summary: 'Create an invoice',
   description:
-    'Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.',
+    'Issued at once, unless `draft` is true. An invoice with nothing to pay is paid at once.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -95,7 +95,7 @@ const LIST = {
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'As it is printed: `INV-2026-000123`.',
+        description: 'The whole number, such as `INV-2026-000123`.',
       }),
     ),
   }),
@@ -116,8 +116,8 @@ const READ = {
 
 const FINALIZE = {
   operationId: 'finalizeInvoice',
-  summary: 'Issue a draft',
-  description: 'It gets its number and is due. Again is the same.',
+  summary: 'Finalize a draft invoice',
+  description: 'It gets its number and is due. Repeating the call changes nothing.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -131,9 +131,10 @@ const PAY = {
   operationId: 'payInvoice',
   summary: 'Charge an invoice now',
   description:
-    'With what the customer has left to pay with. A charge that takes its time is 202; again with its `Idempotency-Key` it is what became of that. Paid already is 200. ' +
-    'An invoice of a subscription is paid as one of its payments, also after its end. ' +
-    'A draft of a pause is not charged while the resume that takes its place waits for its payment.',
+    "Charges the customer's payment method. A charge that is still under way is 202; repeated " +
+    'with its `Idempotency-Key` the call answers the outcome. An invoice that is paid already is ' +
+    '200. An invoice of a subscription is paid as one of its payments, also after its end. A ' +
+    'draft of a pause is not charged while the resume that replaces it waits for its payment.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -146,8 +147,8 @@ const PAY = {
 
 const VOID = {
   operationId: 'voidInvoice',
-  summary: 'Void an invoice that is not paid',
-  description: 'A number that it has is kept. Again is the same.',
+  summary: 'Void an unpaid invoice',
+  description: 'It keeps its number. Repeating the call changes nothing.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -159,9 +160,9 @@ const VOID = {
 
 const PRINT = {
   operationId: 'printInvoice',
-  at: 'app',
   summary: 'Get an invoice to print',
-  description: 'HTML for A4, without a script.',
+  description: 'HTML for A4, without scripts.',
+  at: 'app',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -177,9 +178,16 @@ const USAGE = {
   operationId: 'downloadInvoiceUsage',
   summary: 'Download the usage behind an invoice',
   description: [
-    'CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the lines of usage bill, what is included with the allowance too: `line_id`, `feature_key`, `event_id`, `event_time`, `recorded_time`, `value`, `metadata` (JSON). The rows of a line stand together, the oldest event first. An adjustment has all events of what it adjusts, the late ones and those that were billed before. An invoice without usage has the first row alone.',
-    'Keys are not kept: the id of an event with a key follows from it. An apostrophe stands before text that a spreadsheet would take for a formula. Usage is kept for as long as the operator says (`RETENTION_USAGE_MONTHS`): what is dropped by then is missing here.',
-    "An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10 minutes. A download that is cut off fails: it does not look complete.",
+    'CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the usage lines ' +
+      'bill, included usage too: `line_id`, `feature_key`, `event_id`, `event_time`, ' +
+      '`recorded_time`, `value`, `metadata` (JSON). Rows are grouped by line, the oldest event ' +
+      'first. An adjustment has all events of the time that it adjusts, those that were billed ' +
+      'before and the late ones. An invoice without usage has only the header.',
+    'Keys are not stored: the id of an event with a key is derived from it. Text that a ' +
+      'spreadsheet would read as a formula is prefixed with an apostrophe. Usage is kept for as ' +
+      'long as the operator has set (`RETENTION_USAGE_MONTHS`): dropped events are missing here.',
+    'An organization may have 4 downloads at a time in a mode on a node (429), and a download ' +
+      'may take 10 minutes. A download that is cut off fails: it never looks complete.',
   ].join('\n\n'),
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],

@@ -16,10 +16,11 @@ import { findByReference, type MeteringDeps } from './metering.ts';
 
 const LIST = {
   operationId: 'listGrants',
-  summary: 'What a customer may use of each feature, grant by grant',
+  summary: 'List the live grants of a customer',
   description:
-    'By feature, and in the order in which they are used up: the first that is active, not suspended and has something left pays ' +
-    'for what is used next. Those that begin later come behind them, those that have ended are not there. With `next_cursor` there are more.',
+    'By feature, then in burn order: the first grant that is active, not suspended and has ' +
+    'something left pays for the next use. Scheduled grants come after these; ended ones are not ' +
+    'listed. `next_cursor` is set while there are more.',
   tag: 'Grants',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

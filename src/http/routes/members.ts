@@ -78,12 +78,12 @@ export type MemberRoutesDeps = {
 type Deps = MemberRoutesDeps & { readonly limit: RateLimit };
 
 const tag = 'Members';
-const BOTH_MODES = 'Both modes have the same members: a key of test mode is refused.';
+const BOTH_MODES = 'Members are the same in both modes: a test key is refused.';
 
 const LIST = {
   operationId: 'listMembers',
   summary: 'List members, newest first',
-  description: 'Who may sign in to the dashboard of the organization, and as what.',
+  description: 'The users who may sign in to the dashboard of the organization, with their roles.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -107,7 +107,11 @@ const READ = {
 const CHANGE = {
   operationId: 'updateMember',
   summary: 'Change the role of a member',
-  description: `It holds from the member's next request on. Open invitations and links to the portal that the member made end, where the new role may not make them. The last owner stays one. ${BOTH_MODES}`,
+  description:
+    "Applies from the member's next request on. Open invitations and portal links that the " +
+    'member created end if the new role may not create them. The last owner keeps the ' +
+    'role. ' +
+    BOTH_MODES,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -121,7 +125,11 @@ const CHANGE = {
 const REMOVE = {
   operationId: 'removeMember',
   summary: 'Remove a member',
-  description: `Its sessions see nothing of the organization from now on, and the open invitations and links to the portal that it made, and the invitations for its address, end. The last owner stays. ${BOTH_MODES}`,
+  description:
+    "The member's sessions lose access at once. Open invitations and portal links that the " +
+    "member created end, and so do invitations for the member's address. The last owner " +
+    'cannot be removed. ' +
+    BOTH_MODES,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -133,8 +141,12 @@ const REMOVE = {
 
 const INVITE = {
   operationId: 'createInvitation',
-  summary: 'Invite somebody by e-mail',
-  description: `For 7 days, and no longer than the key or the member that invites may; it takes the place of one that the address has, which an admin does with none for an owner: that is 403. The link is in the mail alone; where no mails are sent, in this answer alone. ${BOTH_MODES}`,
+  summary: 'Invite a member by e-mail',
+  description:
+    'Valid for 7 days, and no longer than the key or the member that invites. It replaces ' +
+    'an open invitation of the address; an admin cannot replace one for an owner (403). ' +
+    'The link is only in the mail; if no mail is sent, it is only in this answer. ' +
+    BOTH_MODES,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -159,7 +171,7 @@ const LIST_INVITED = {
 const WITHDRAW = {
   operationId: 'revokeInvitation',
   summary: 'Withdraw an invitation',
-  description: `Its link opens nothing from now on. Again is the same. ${BOTH_MODES}`,
+  description: 'Its link stops working at once. Repeating the call changes nothing. ' + BOTH_MODES,
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

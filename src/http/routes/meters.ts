@@ -59,15 +59,17 @@ const CREATE = {
   operationId: 'createMeter',
   summary: 'Create a meter',
   description: [
-    'With `credit_costs` it is a pool of credits, which pays for the use of other features. A customer uses up its own allowance of ' +
-      'such a feature first; beyond it each unit takes so many credits of the pool. Customers are granted the pool like any ' +
-      'feature, by a product or a grant.',
-    'Only meters that sum are pools, and they pay for meters that sum or count. A feature is in one pool at most, former lists ' +
-      'included, and is no pool itself. The decimals of a cost and those of its feature are together at most those of the pool. What ' +
-      'products give of the pool and of its features has the same `reset_interval`, and a usage price belongs on the pool: what does ' +
-      'not go together is 409, whichever comes last. A pool has at most 50 costs. How many lists of them an ' +
-      'organisation has (`LIMIT_CREDIT_COST_LISTS`), and how many features are in the lists of a pool (`LIMIT_FEATURES_PER_POOL`), former ' +
-      'lists too, is bounded: 409.',
+    'With `credit_costs` the meter is a pool of credits that pays for other features. A ' +
+      "customer's own allowance of such a feature is used first. Beyond it each unit costs " +
+      'credits of the pool. Customers are granted the pool as any feature, by a product or by a ' +
+      'grant.',
+    'A pool has `aggregation` `sum`; the features that it pays for are `sum` or `count` ' +
+      'meters. A feature is in one pool at most, former lists included, and is no pool itself. ' +
+      'The decimals of a cost and of its feature together are at most those of the pool (400). ' +
+      'The allowances of a pool and of its features have the same `reset_interval`, and such a ' +
+      'feature has no usage price (409). A pool has at most 50 costs. The number of lists in an ' +
+      'organization (`LIMIT_CREDIT_COST_LISTS`) and of features in the lists of a pool ' +
+      '(`LIMIT_FEATURES_PER_POOL`) is bounded, former lists included (409).',
   ].join('\n\n'),
   tag,
   roles: ['owner', 'admin'],
@@ -104,9 +106,9 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateMeter',
-  summary: 'Change a meter',
+  summary: 'Update a meter',
   description:
-    'Metadata is replaced as a whole, and so is the list of costs. `null` clears a field.',
+    'Metadata and the list of costs are each replaced as a whole. `null` clears a field.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -119,11 +121,13 @@ const CHANGE = {
 
 const PUT = {
   operationId: 'putMeter',
-  summary: 'Create a meter, or change it where it is there',
+  summary: 'Create or update a meter',
   description:
-    'By the slug alone, which may be sent again, and at once: one makes the meter, 201, and each other is 200. A field that is left out ' +
-    'stays as it is; `null` clears it; metadata is replaced as a whole. What cannot be changed may be said again as it is; otherwise ' +
-    'it is 400 and names the field, as in a PATCH. A slug in the body must be that of the path.',
+    'The slug in the path names the meter. The call may be repeated, also concurrently: the ' +
+    'first answers 201, the others 200. An omitted field keeps its value, `null` clears it, and ' +
+    'metadata is replaced as a whole. A field that cannot change may be sent with its current ' +
+    'value; another value is 400 with the path of the field. A slug in the body must be the slug ' +
+    'of the path.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -138,8 +142,9 @@ const DELETE = {
   operationId: 'deleteMeter',
   summary: 'Delete a meter',
   description:
-    'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance or an automatic ' +
-    'top-up of it, or a pool of credits pays for it, by a former list of its costs too. A pool that was granted once is archived.',
+    'The history is kept, and the slug can be used again. 409 while a product gives or sells the ' +
+    'meter, a customer has an allowance or an automatic top-up of it, or a pool of credits pays ' +
+    'for it, by a former list too. A pool that was ever granted is archived instead.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

@@ -15,10 +15,10 @@ export type MetricsRoutesDeps = {
 
 const READ = {
   operationId: 'getMetrics',
-  summary: 'How it fares, for Prometheus',
+  summary: 'Get metrics for Prometheus',
   description:
-    'For operators: with `METRICS_TOKEN` set, to whoever sends it as `Authorization: Bearer`; without, to this machine alone, and to ' +
-    'everyone else there is nothing here.',
+    'For operators. With `METRICS_TOKEN` set, for whoever sends it as `Authorization: Bearer`; ' +
+    'without it, for this machine only. Others get 404.',
   tag: 'Operation',
   answers: { 200: Type.String() },
   mediaType: 'text/plain',

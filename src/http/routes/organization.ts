@@ -44,11 +44,13 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateOrganization',
-  summary: 'Change the settings of the organization',
+  summary: 'Update the settings of the organization',
   description:
-    'In the mode of the key alone: a test key cannot reach what live invoices say. A new name is that of both modes, but by a test key. Of `seller`, `dunning` and `branding` what is left ' +
-    'out stays as it is; `null` clears a field of the seller or the branding. Invoices that were issued keep the seller that they ' +
-    'have, and show the branding of now. Each part that changed fires one `organization.config_changed`.',
+    'In the mode of the key only: a test key cannot change what live invoices say. A new `name` ' +
+    'is for both modes, except with a test key. Of `seller`, `dunning` and `branding` an omitted ' +
+    'field keeps its value; `null` clears a field of the seller or the branding. Issued invoices ' +
+    'keep their seller and show the current branding. Each changed part sends one ' +
+    '`organization.config_changed`.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

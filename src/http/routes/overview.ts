@@ -31,9 +31,11 @@ export type OverviewDeps = {
 
 const READ = {
   operationId: 'getOverview',
-  summary: 'How the day goes, beside the same weekday a week before',
+  summary: 'Get the numbers of today, compared with a week ago',
   description:
-    "Revenue, usage and denials by hour in the organization's time zone; subscriptions and webhooks as they stand. Each number is read by itself, at most a moment apart: revenue, subscriptions and failed payments may be a second old, the others include all that was acknowledged.",
+    "Revenue, usage and denials by hour in the organization's time zone; subscriptions and " +
+    'webhooks as of now. The numbers are read one after the other: revenue, subscriptions and ' +
+    'failed payments may be one second old, the others include all that was acknowledged.',
   tag: 'Reports',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

@@ -48,12 +48,13 @@ export const ENDPOINT_ID = { id: 'The id of the endpoint.' };
 export const ENDPOINT_PAGE = Body(PAGE);
 
 /** What is true of both owners' endpoints. */
-export const SECRET_ONCE = 'The answer holds the secret to verify them with, this once.';
+export const SECRET_ONCE = 'The answer has the signing secret, only this once.';
 export const CHANGE_DESCRIPTION =
-  'Events for a disabled endpoint are held. To enable it sends what was held, each with a schedule of its own, and forgets how ' +
-  'the endpoint failed. Other types of event count from the next event on.';
+  'Events for a disabled endpoint are held. Enabling it sends the held events, each with its own ' +
+  'retry schedule, and resets its failures. Other event types apply from the next event on.';
 export const ROTATE_DESCRIPTION =
-  'Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret again ends that for the first one.';
+  'Deliveries are also signed with the old secret for 24 hours. Rotating again ends that for the ' +
+  'older one.';
 
 export type EndpointOwner = {
   readonly path: string;

@@ -36,7 +36,7 @@ const ENDPOINTS = {
   create: {
     operationId: 'createPartnerWebhookEndpoint',
     summary: "Register a group's webhook endpoint",
-    description: `Events of every organisation in the group are delivered to it; \`data.organizationId\` says of which. ${SECRET_ONCE}`,
+    description: `Events of every organization in the group are sent to it; \`data.organizationId\` says of which. ${SECRET_ONCE}`,
     tag,
     roles: [],
     scopes: ['all'],
@@ -59,7 +59,7 @@ const ENDPOINTS = {
   read: READ,
   change: {
     operationId: 'updatePartnerWebhookEndpoint',
-    summary: "Change a group's webhook endpoint",
+    summary: "Update a group's webhook endpoint",
     description: CHANGE_DESCRIPTION,
     tag,
     roles: [],
@@ -84,7 +84,7 @@ const ENDPOINTS = {
   },
   rotate: {
     operationId: 'rotatePartnerWebhookEndpointSecret',
-    summary: "Replace the secret of a group's webhook endpoint",
+    summary: "Rotate the secret of a group's webhook endpoint",
     description: ROTATE_DESCRIPTION,
     tag,
     roles: [],

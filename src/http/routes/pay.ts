@@ -61,17 +61,19 @@ export type PayRoutesDeps = {
 };
 
 const tag = 'Hosted pages';
-const params = { token: 'What the address of the checkout ends in: it is the credential.' };
+const params = { token: "The token at the end of the checkout's URL: it is the credential." };
 const mediaType = 'text/html';
 
 const READ = {
   operationId: 'showCheckout',
-  at: 'checkout',
-  summary: 'The hosted checkout page',
+  summary: 'Show the hosted checkout page',
   description:
-    'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first. A buyer who waited for the payment, ' +
-    'here or at a bank, is sent on to `success_url` once it is paid; who comes later reads that it is. With `?embed=1` pages at the ' +
-    'origins of `success_url` and `cancel_url` may show it in a frame (`/embed.js`): they are told what becomes of it, and nobody is sent on.',
+    "For the buyer's browser. `?currency=` and `?discount_code=` choose what it shows first. A " +
+    'buyer who waits for the payment, here or at a bank, is redirected to `success_url` once it ' +
+    'is paid; a later visitor reads that it is paid. With `?embed=1` pages at the origins of ' +
+    '`success_url` and `cancel_url` may show it in a frame (`/embed.js`): they are told the ' +
+    'result, and nobody is redirected.',
+  at: 'checkout',
   tag,
   params,
   answers: { 200: Type.String(), 303: null, 404: Type.String() },
@@ -80,11 +82,12 @@ const READ = {
 
 const PAY = {
   operationId: 'payCheckout',
-  at: 'checkout',
   summary: 'Pay the checkout',
   description:
-    'What the form of the page sends. Leads to `success_url`, to the page of the processor or the bank, or back to the page, which says ' +
-    'what became of it. With `action=give_up` it gives up the attempt that waits elsewhere, named by `attempt`, and the form is open again.',
+    'What the form of the page sends. Redirects to `success_url`, to the page of the processor ' +
+    'or the bank, or back to the page, which shows the result. `action=give_up` cancels the ' +
+    'attempt that waits at the processor, named by `attempt`, and opens the form again.',
+  at: 'checkout',
   tag,
   params,
   form: PayForm,

@@ -56,8 +56,8 @@ const READ = {
   operationId: 'getPayment',
   summary: 'Get a payment',
   description:
-    'A pending refund counts in `amount_refund_pending` and does not change `status`. Nor does a dispute: a payment that has any ' +
-    'says so in `disputes`.',
+    'A pending refund counts in `amount_refund_pending` and does not change `status`. A dispute ' +
+    'does not change it either: it is in `disputes`.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -71,8 +71,9 @@ const REFUND = {
   operationId: 'refundPayment',
   summary: 'Refund a payment, in full or in part',
   description:
-    'Without an `amount` all that is left is refunded. Pending refunds count as refunded, so that no interleaving gives back more ' +
-    'than was captured. With an `Idempotency-Key` a retry answers the original refund.',
+    'Without an `amount` all that is left is refunded. Pending refunds count as refunded, so ' +
+    'concurrent calls never refund more than was captured. With an `Idempotency-Key` a retry ' +
+    'gets the original refund.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

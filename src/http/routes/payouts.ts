@@ -15,7 +15,8 @@ const LIST = {
   operationId: 'listPayouts',
   summary: 'List payouts of the connected accounts, newest first',
   description:
-    'What the processor has paid to the bank, and what each payout consists of. They are read each night, with the reconciliation.',
+    'What the processor has paid to the bank, and what each payout consists of. They are read ' +
+    'each night by the reconciliation.',
   tag: 'Reports',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

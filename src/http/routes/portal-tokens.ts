@@ -34,12 +34,13 @@ const tag = 'Portal';
 
 const CREATE = {
   operationId: 'createPortalToken',
-  summary: 'Open the portal to a customer',
+  summary: 'Create a portal link',
   description:
-    'The answer holds an address that shows this customer its subscriptions, usage and invoices and lets it act on them, until it ' +
-    'expires or is revoked. It ends with the key that made it, where that is revoked or expires, and with the member who made it, who ' +
-    'is removed or may make none any more; a key that is rotated leaves it to the new one. Whoever has the address is the customer. ' +
-    'Nothing but a hash of the token is kept.',
+    'The answer has a URL that shows this customer its subscriptions, usage and invoices and ' +
+    'lets it act on them, until it expires or is revoked. It ends when the key that made it is ' +
+    'revoked or expires, or when the member who made it is removed or loses that right; after a ' +
+    'rotation it ends with the new key. Anyone with the URL acts as the customer. Only a hash of ' +
+    'the token is stored.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -54,13 +55,13 @@ const CREATE = {
 
 const REVOKE = {
   operationId: 'revokePortalToken',
-  summary: 'Close the portal that a token opens',
-  description: 'It opens nothing from now on. Again is the same.',
+  summary: 'Revoke a portal link',
+  description: 'It stops working at once. Repeating the call changes nothing.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'portal_token' },
-  params: { id: 'The id of the token, which is not the token.' },
+  params: { id: 'The id of the token, not the token itself.' },
   answers: { 204: null },
   refusals: ['not_found'],
 } as const;

@@ -50,24 +50,26 @@ export type PortalRoutesDeps = PortalRecords & {
 };
 
 const tag = 'Portal';
-const params = { token: 'What the address of the portal ends in: it is the credential.' };
+const params = { token: "The token at the end of the portal's URL: it is the credential." };
 const at = 'app';
 const page = { tag, params, at, mediaType: 'text/html' } as const;
 
 const READ = {
   ...page,
   operationId: 'showPortal',
-  summary: 'The page of a customer',
+  summary: 'Show the portal page of a customer',
   description:
-    'For a browser: subscriptions, usage, payment method, invoices, and what may be done. A token that opens nothing is a 401 page.',
+    'For a browser: subscriptions, usage, payment method, invoices and actions. A bad token is a ' +
+    '401 page.',
   audit: 'nothing',
   answers: { 200: Type.String() },
 } as const;
 
 const PREVIEW = {
   ...page,
-  summary: 'What this would do to a subscription, and when',
-  description: 'For the browser of a customer, named by `?subscription_id=`. Its form does it.',
+  summary: 'Preview an action on a subscription',
+  description:
+    'For the customer. `?subscription_id=` names the subscription. The form of the page does it.',
   audit: 'nothing',
   answers: { 200: Type.String(), 303: null, 404: Type.String() },
 } as const;
@@ -85,7 +87,8 @@ const CANCEL = {
   operationId: 'cancelInPortal',
   summary: 'Cancel a subscription',
   description:
-    'At the end of its period, or at once. As JSON, or as the form of the page, which leads back to it.',
+    'At the end of the period or at once. Takes JSON, or the form of the page, which redirects ' +
+    'back to it.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalCancel,
   form: PortalCancel,
@@ -96,7 +99,7 @@ const UNCANCEL = {
   ...ACT,
   operationId: 'uncancelInPortal',
   summary: 'Undo a scheduled cancellation',
-  description: 'Where none is scheduled nothing changes.',
+  description: 'Without a scheduled cancellation nothing changes.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalUncancel,
   form: PortalUncancel,
@@ -105,9 +108,10 @@ const UNCANCEL = {
 const UNSCHEDULE = {
   ...ACT,
   operationId: 'unscheduleInPortal',
-  summary: 'Take back a change that waits',
+  summary: 'Undo a pending change',
   description:
-    'It waits for its payment, and does not begin; what is paid of it all the same is refunded in full.',
+    'A change that waits for its payment will not take effect. If the bank still pays, the whole ' +
+    'payment is refunded.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalUncancel,
   form: PortalUncancel,
@@ -117,7 +121,7 @@ const PAUSE = {
   ...ACT,
   operationId: 'pauseInPortal',
   summary: 'Pause a subscription',
-  description: 'At once, until it is resumed or `resumes_at`, at most a year from now.',
+  description: 'At once, until it is resumed or until `resumes_at`, at most a year from now.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalPause,
   form: PauseForm,
@@ -128,8 +132,8 @@ const RESUME = {
   operationId: 'resumeInPortal',
   summary: 'Resume a subscription',
   description:
-    'Inside the period that was paid nothing is charged; after it a new period begins with its payment. Where it is active nothing ' +
-    'changes.',
+    'Within the paid period nothing is charged. After it a new period begins when its payment ' +
+    'succeeds. An active subscription stays as it is.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
   body: PortalResume,
   form: PortalResume,
@@ -139,10 +143,11 @@ const RESUME = {
 const REPLACE = {
   ...page,
   operationId: 'replacePaymentMethod',
-  page: 'payment_method',
   summary: 'Replace the payment method',
   description:
-    'What the form of the page sends. Leads to the page of the processor where it has one, and back. What is overdue is tried again at once.',
+    "What the form of the page sends. Redirects to the processor's page, if it has one, and " +
+    'back. Overdue invoices are charged again at once.',
+  page: 'payment_method',
   audit: { object: 'customer' },
   form: MethodForm,
   answers: { 303: null, 400: Type.String(), 402: Type.String(), 404: Type.String() },
@@ -151,10 +156,11 @@ const REPLACE = {
 const METHOD = {
   ...page,
   operationId: 'showPaymentMethodForm',
-  page: 'payment_method',
-  summary: 'The form that replaces the payment method',
+  summary: 'Show the payment method form',
   description:
-    'A bank that wanted to be asked leads back here, and so does the page of a processor. 404 where nothing can be replaced.',
+    'A bank that asked for confirmation, and the page of a processor, lead back here. 404 if the ' +
+    'method cannot be replaced.',
+  page: 'payment_method',
   audit: { object: 'customer', as: REPLACE.operationId },
   answers: { 200: Type.String(), 303: null, 402: Type.String(), 404: Type.String() },
 } as const;
@@ -164,7 +170,8 @@ const SWITCH = {
   operationId: 'switchAutoTopupInPortal',
   summary: 'Turn an automatic top-up on or off',
   description:
-    'A charge under way is not called back. As JSON, or as the form of the page, which leads back to it.',
+    'A charge under way is not canceled. Takes JSON, or the form of the page, which redirects ' +
+    'back to it.',
   audit: { object: 'auto_topup', before: READ_AUTO_TOPUP },
   params: { ...params, feature_key: 'The slug of the meter.' },
   body: PortalTopupSwitch,
@@ -176,7 +183,7 @@ const SWITCH = {
 const PRINT = {
   ...page,
   operationId: 'printInvoiceInPortal',
-  summary: 'An invoice of the customer, to print',
+  summary: 'Get an invoice of the customer to print',
   audit: 'nothing',
   params: { ...params, id: 'The id of the invoice.' },
   query: Type.Object(SHEET_QUERY),
@@ -187,10 +194,11 @@ const USAGE = {
   tag,
   at,
   operationId: 'downloadUsageInPortal',
-  summary: 'The usage behind an invoice of the customer',
-  audit: 'nothing',
+  summary: 'Download the usage behind an invoice of the customer',
   description:
-    'CSV, as the merchant gets it. One download at a time, and 4 of all customers of the merchant on a node (429).',
+    'CSV, as the merchant gets it. One download at a time, and 4 of all customers of the ' +
+    'merchant on a node (429).',
+  audit: 'nothing',
   params: { ...params, id: 'The id of the invoice.' },
   answers: { 200: Type.String() },
   mediaType: 'text/csv',

@@ -27,17 +27,18 @@ const SENDERS_MAX = 50_000;
 
 const TAKE = {
   operationId: 'takeStripeWebhook',
-  summary: 'Take a webhook of Stripe',
+  summary: 'Receive a webhook of Stripe',
   description:
-    'For Stripe, which signs it. It is a hint: Stripe is asked what has become of the payment, the refund or the dispute that it names, after ' +
-    'this is answered. Nothing is applied from its body, and one that is lost only costs time. An address that does not exist and a ' +
-    'signature that is wrong are the same 400.',
+    'For Stripe, which signs it. It is a hint: after this is answered, Stripe is asked for the ' +
+    'current state of the payment, refund or dispute that it names. Nothing is applied from its ' +
+    'body, and a lost webhook only costs time. An unknown address and a wrong signature are the ' +
+    'same 400.',
   tag: 'Organization',
   params: {
-    organization_id: 'Whose account at Stripe it is about.',
+    organization_id: 'The organization whose Stripe account it is about.',
     mode: '`test` or `live`.',
   },
-  headers: { [SIGNATURE]: 'What Stripe signs the body with.' },
+  headers: { [SIGNATURE]: 'The signature of Stripe over the body.' },
   body: ProcessorWebhook,
   rawBody: true,
   bodyMax: WEBHOOK_MAX,

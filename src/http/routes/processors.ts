@@ -20,7 +20,7 @@ const tag = 'Organization';
 const READ = {
   operationId: 'getProcessor',
   summary: 'Get the connected Stripe account',
-  description: 'In the mode of the API key. 404 where none is connected.',
+  description: 'In the mode of the API key. 404 without an account.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -33,9 +33,11 @@ const PUT = {
   operationId: 'connectProcessor',
   summary: 'Connect a Stripe account, or replace its key',
   description:
-    'In the mode of the API key: new payments go to this account from now on; in test mode the sandbox takes them until then. The key is tried ' +
-    'at Stripe first. Another key of the same account takes the place of the first without a gap. Another account takes what is new: ' +
-    'refunds, disputes and renewals of what the one before took stay with that one. 503 where Stripe does not answer: nothing was changed.',
+    'In the mode of the API key. New payments go to this account from now on; until then the ' +
+    'sandbox takes them in test mode. The key is checked with Stripe first. Another key of the ' +
+    'same account replaces the first one without an interruption. Another account takes new ' +
+    'payments: refunds, disputes and renewals of earlier payments stay with the account that ' +
+    'took them. 503 if Stripe does not answer: nothing is changed.',
   tag,
   roles: ['owner'],
   scopes: ['all'],
@@ -49,8 +51,9 @@ const REMOVE = {
   operationId: 'disconnectProcessor',
   summary: 'Disconnect the Stripe account',
   description:
-    'In the mode of the API key: nothing new is paid there. Its key stays encrypted here, for refunds, disputes and renewals of what it took: ' +
-    'revoke it at Stripe when there is nothing left of these.',
+    'In the mode of the API key. New payments no longer go there. Its key stays stored, ' +
+    'encrypted, for refunds, disputes and renewals of earlier payments: revoke it at Stripe when ' +
+    'none of these are left.',
   tag,
   roles: ['owner'],
   scopes: ['all'],

@@ -52,7 +52,7 @@ const params = { id: 'The id of the product.' };
 const CREATE = {
   operationId: 'createProduct',
   summary: 'Create a product, with its prices',
-  description: 'Without a slug it gets one from its name.',
+  description: 'Without a `slug` it gets one from its name.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -77,7 +77,7 @@ const LIST = {
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: `What the name begins with, in any case. Of those, the first ${PREFIXED_MAX} in alphabetical order are listed.`,
+        description: `The beginning of the name, in any case. The first ${PREFIXED_MAX} in alphabetical order are listed.`,
       }),
     ),
   }),
@@ -98,9 +98,10 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateProduct',
-  summary: 'Change a product',
+  summary: 'Update a product',
   description:
-    "Metadata is replaced as a whole. A slug that is given up stays the organization's: no other one gets it, and buy links with it lead nowhere else.",
+    'Metadata is replaced as a whole. A slug that is replaced stays reserved for the ' +
+    'organization, so an old buy link never leads to another seller.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -114,7 +115,7 @@ const CHANGE = {
 const ARCHIVE = {
   operationId: 'archiveProduct',
   summary: 'Archive a product',
-  description: 'It can no longer be bought. Again is the same.',
+  description: 'It can no longer be bought. Repeating the call changes nothing.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -127,7 +128,7 @@ const ARCHIVE = {
 const PUBLISH = {
   operationId: 'publishProduct',
   summary: 'Publish a product',
-  description: 'It is active, whatever it was before. Again is the same.',
+  description: 'It becomes active, whatever its status was. Repeating the call changes nothing.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -141,9 +142,10 @@ const ADD_PRICE = {
   operationId: 'createPrice',
   summary: 'Add a price to a product',
   description:
-    'Recurring where an `interval` is given, else one-time; a `type` that is given must agree. A price never changes: archive it ' +
-    'and add another. How many a product has, archived ones too, is bounded (`LIMIT_PRICES_PER_PRODUCT`). ' +
-    'It renews no more often than the features whose usage is sold are given: else it is 409.',
+    'Recurring with an `interval`, else one-time; a `type` must agree. A price cannot be ' +
+    'changed: archive it and add another. The number of prices of a product is bounded, archived ' +
+    'ones included (`LIMIT_PRICES_PER_PRODUCT`). 409 if it renews more often than an allowance ' +
+    'whose usage is sold is given.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -158,7 +160,7 @@ const ADD_PRICE = {
 const ARCHIVE_PRICE = {
   operationId: 'archivePrice',
   summary: 'Archive a price',
-  description: 'It is offered to nobody any more. Again is the same.',
+  description: 'It can no longer be bought. Repeating the call changes nothing.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

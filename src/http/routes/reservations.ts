@@ -43,12 +43,17 @@ const CREATE = {
   operationId: 'createReservation',
   summary: 'Hold units of a feature',
   description: [
-    'For work whose cost is learned afterwards: what is held is taken off `balance`, so that nobody else uses it. Then `/commit` what the work came to: the rest is free again. ' +
-      'What is neither committed nor released is free again when it expires. 402 where a check of as much would deny.',
-    'A reservation belongs to the period in which it is made, and so does what is committed of it, up to its amount. What is released of it after that period rolls over then, ' +
-      'as far as the rollover of that period leaves room. A grant that ends meanwhile still covers what is committed; what is released of it is lost.',
-    'An `idempotency_key` counts once for its customer: repeated, it answers the reservation as it is now, or the refusal as it was. ' +
-      'For features that sum or count; on one that counts, in whole units. A customer has at most 1,000 open reservations of a feature (409).',
+    'For work whose cost is known only afterwards. Held units are taken off `balance`, so ' +
+      'nobody else can use them. Then `/commit` what was used: the rest is released. Uncommitted ' +
+      'units are released at expiry. 402 if `/check` for that amount would deny.',
+    'A reservation belongs to the period in which it is made, and so does what is committed of ' +
+      'it, up to its amount. What is released after that period rolls over then, as far as the ' +
+      'rollover of that period has room. A grant that ends meanwhile still covers what is ' +
+      'committed; what is released of it is lost.',
+    'An `idempotency_key` counts once for its customer: a repeated call answers the ' +
+      'reservation as it is now, or the first refusal. `sum` and `count` meters only; on a ' +
+      '`count` meter in whole units. A customer has at most 1,000 open reservations of a feature ' +
+      '(409).',
   ].join('\n\n'),
   tag,
   roles: ['owner', 'admin'],
@@ -63,7 +68,7 @@ const CREATE = {
 const READ = {
   operationId: 'getReservation',
   summary: 'Get a reservation',
-  description: 'With what is left of its feature now.',
+  description: 'With the current balance of its feature.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read', 'metering'],
@@ -75,10 +80,13 @@ const READ = {
 
 const COMMIT = {
   operationId: 'commitReservation',
-  summary: 'Record what the work came to',
+  summary: 'Commit a reservation',
   description:
-    'Below what is held, the rest is free again; above it, the excess is usage of now, as by `/track`: usage is a fact. After it has expired the whole is usage of now, and ' +
-    '`late` is true. Where the subscription that sold what was held has ended, one more last invoice bills it. The same value again answers the first answer; another one, or a released reservation, is `invalid_state`.',
+    'Records what was used. Less than the hold releases the rest. More than the hold is usage of ' +
+    'now for the excess, as by `/track`. After the expiry all of it is usage of now, and `late` ' +
+    'is true. If the subscription that sold the held units has ended, one more final invoice ' +
+    'bills it. The same value again gets the first answer; another value, or a released ' +
+    'reservation, is `invalid_state`.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],
@@ -91,9 +99,10 @@ const COMMIT = {
 
 const RELEASE = {
   operationId: 'releaseReservation',
-  summary: 'Let go of what is held',
+  summary: 'Release a reservation',
   description:
-    'Nothing was used. Again is the first answer; of an expired one nothing changes. After a commit: `invalid_state`.',
+    'Nothing is recorded. A repeated call gets the first answer, and an expired reservation ' +
+    'stays as it is. After a commit: `invalid_state`.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],
@@ -105,10 +114,12 @@ const RELEASE = {
 
 const EXTEND = {
   operationId: 'extendReservation',
-  summary: 'Hold more units, or for longer',
+  summary: 'Extend a reservation',
   description:
-    '`amount` is the new whole, at least what is held; past the balance it is 402, and nothing changes. `expires_in` counts from now. A reservation is open for 30 days at most. ' +
-    'One that is not open, and more of one whose period is over, is `invalid_state`.',
+    '`amount` is the new total, at least what is held. Past the balance it is 402 and nothing ' +
+    'changes. `expires_in` counts from now. A reservation is open for at most 30 days. A ' +
+    'reservation that is not open, and a larger amount after its period has ended, is ' +
+    '`invalid_state`.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],

@@ -20,14 +20,15 @@ export type SandboxRoutesDeps = {
 };
 
 const tag = 'Hosted pages';
-const params = { key: 'What the address ends in: it is the credential.' };
+const params = { key: 'The token at the end of the URL: it is the credential.' };
 const mediaType = 'text/html';
 
 const READ = {
   operationId: 'showSandboxChallenge',
-  summary: 'The page of the sandbox bank',
+  summary: 'Show the page of the sandbox bank',
   description:
-    'For the browser of a buyer whose test card asks for 3-D Secure. 404 where nothing was asked, 410 where it was answered.',
+    'For the browser of a buyer whose test card asks for 3-D Secure. 404 if nothing was asked, ' +
+    '410 if it was answered.',
   tag,
   params,
   answers: { 200: Type.String(), 404: Type.String(), 410: Type.String() },
@@ -38,7 +39,7 @@ const ANSWER = {
   operationId: 'answerSandboxChallenge',
   summary: 'Answer the sandbox bank',
   description:
-    'What the form of the page sends. Leads back to the checkout; the first answer counts.',
+    'What the form of the page sends. Redirects to the checkout; the first answer counts.',
   tag,
   params,
   form: ChallengeForm,

@@ -12,7 +12,7 @@ const tag = 'Members';
 
 const READ = {
   operationId: 'getSecurity',
-  summary: 'Get what is asked of members',
+  summary: 'Get the security settings',
   description: 'The same in both modes.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -24,9 +24,10 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateSecurity',
-  summary: 'Change what is asked of members',
+  summary: 'Update the security settings',
   description:
-    'What is left out stays as it is. It holds from the next request of each member on. A key of test mode is refused.',
+    "An omitted field keeps its value. Applies from each member's next request on. A test key is " +
+    'refused.',
   tag,
   roles: ['owner'],
   scopes: ['all'],

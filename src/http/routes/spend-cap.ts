@@ -14,7 +14,7 @@ const params = { id: "The id of the customer, or the merchant's own (external_cu
 const READ = {
   operationId: 'getSpendCap',
   summary: 'Get the spend cap of a customer',
-  description: 'With what was spent of it. 404 without one.',
+  description: 'With what is spent of it. 404 without a cap.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -28,11 +28,13 @@ const PUT = {
   operationId: 'putSpendCap',
   summary: 'Set the spend cap of a customer',
   description:
-    "The most that unbilled usage of the customer's subscriptions in this currency may come to, each in its current period, exactly: before " +
-    'rounding and minimums. `/check` denies with `reason: "spend_cap"` where `value` more units would cost more than is left of it; what is ' +
-    'included stays allowed. `/check` with `consume` and `/track` with `overage: "reject"` (402) refuse it, too; other usage is a fact, and ' +
-    'may go over the cap. A customer has one cap: another one, also in another currency, replaces it and arms `customer.spend_cap_reached` ' +
-    'again. The same one again changes nothing.',
+    "The most that unbilled usage of the customer's subscriptions in this currency may cost, " +
+    'each in its current period: exact, before rounding and minimums. `/check` denies with ' +
+    '`reason: "spend_cap"` where `value` more units would cost more than is left. What is ' +
+    'included stays allowed. `/check` with `consume`, and `/track` with `overage: "reject"` ' +
+    '(402), refuse it as well. Other usage is recorded and may pass the cap. A customer has one ' +
+    'cap: another one, also in another currency, replaces it and arms ' +
+    '`customer.spend_cap_reached` again. Setting the same cap changes nothing.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -46,7 +48,7 @@ const PUT = {
 const REMOVE = {
   operationId: 'deleteSpendCap',
   summary: 'Remove the spend cap of a customer',
-  description: 'Also where there is none.',
+  description: '204 also where there is no cap.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

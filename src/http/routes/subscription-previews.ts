@@ -32,8 +32,12 @@ const CHANGE = {
   operationId: 'previewSubscriptionChange',
   summary: 'Preview a change of a subscription',
   description: [
-    'What the change would bill and do if it were made now, by the same decision. Nothing is written, nothing is charged. What the change would refuse is refused here, but that its payment fails.',
-    'The lines are those of its invoice; a cheaper plan makes none where no usage is owed, and `credited` comes off the next invoices. `subscription` is what it would be then; where it `waits_for_payment`, after that payment. Until the change is made the remaining time goes on passing, and usage is added: ask again when it matters.',
+    'What the change would bill and do now, by the same decision. Nothing is written or ' +
+      'charged. It is refused as the change would be, except for a declined payment.',
+    'The lines are those of its invoice; a cheaper plan has none if no usage is owed, and ' +
+      '`credited` comes off the next invoices. `subscription` is its state after the change; if ' +
+      '`waits_for_payment` is true, after that payment. Time passes and usage is added until the ' +
+      'change is made, so ask again when it matters.',
   ].join('\n\n'),
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -46,8 +50,9 @@ const CANCEL = {
   operationId: 'previewSubscriptionCancel',
   summary: 'Preview the cancellation of a subscription',
   description:
-    'What it would bill at once and do, as the preview of a change: `immediate` bills the usage that is left. At the end of the period ' +
-    'nothing is billed now: `/upcoming-invoice` has what is billed then.',
+    'What the cancellation would bill and do now, as the preview of a change. `immediate` bills ' +
+    'the unbilled usage. At the end of the period nothing is billed now: `/upcoming-invoice` ' +
+    'shows what is billed then.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: 'nothing',
@@ -61,7 +66,8 @@ const RESUME = {
   operationId: 'previewSubscriptionResume',
   summary: 'Preview the resume of a subscription',
   description:
-    'Whether it goes on in the paid period, or begins a new one with its payment, as the preview of a change.',
+    'Whether it continues in the paid period or begins a new one with a payment, as the preview ' +
+    'of a change.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: 'nothing',

@@ -65,8 +65,9 @@ const CREATE = {
   operationId: 'createSubscription',
   summary: 'Start a subscription by hand',
   description:
-    'What the customer has left to pay with is charged. Without it, or where it is declined, the first invoice stays open and dunning ' +
-    'runs; what the product gives is there at once. A trial is charged when it ends.',
+    "The customer's newest payment method is charged. Without one, or if it is declined, the " +
+    'first invoice stays open and dunning runs; the features are available at once. A trial is ' +
+    'charged when it ends.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -110,9 +111,14 @@ const UPCOMING = {
   operationId: 'getUpcomingInvoice',
   summary: 'Preview the next invoice of a subscription',
   description: [
-    'What the renewal would bill, or the final invoice of one that is being canceled, if the period ended with what is recorded now: the plan, usage beyond the allowances with minimums of what is still to come, corrections of usage that was billed, and the credit that it uses. Nothing is written.',
-    'Advancing the test clock to `period_end` with nothing else happening bills exactly that. Usage is added as it is recorded, so ask again when it matters.',
-    'Where it is still paused then: its draft, or no lines where it makes none; blocked, no lines. After the end: `invalid_state`.',
+    'What the renewal would bill, or the final invoice of a subscription that is being ' +
+      'canceled, if the period ended with what is recorded now: the plan, usage beyond the ' +
+      'allowances including minimums still to come, corrections of billed usage, and credit. ' +
+      'Nothing is written.',
+    'If nothing else happens, advancing the test clock to `period_end` bills exactly that. ' +
+      'Usage is added as it is recorded, so ask again when it matters.',
+    'For a subscription that is still paused then: its draft, or no lines if it makes none. ' +
+      'Blocked: no lines. After the end: `invalid_state`.',
   ].join('\n\n'),
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -137,8 +143,9 @@ const CHANGE = {
   operationId: 'changeSubscription',
   summary: 'Change the price or the quantity of a subscription',
   description:
-    'At once, by the millisecond. What is left of the old plan comes back and what is left of the period is charged for the new one: a ' +
-    'dearer plan begins with its payment and not without (402), a cheaper one leaves a credit for the next invoices. Another ' +
+    'At once. The unused time of the current plan is credited, to the millisecond, and the rest ' +
+    'of the period is charged for the new plan. A more expensive plan takes effect when its ' +
+    'payment succeeds (else 402); a cheaper one leaves credit for the next invoices. Another ' +
     'interval begins a new period.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
@@ -152,8 +159,9 @@ const CANCEL = {
   operationId: 'cancelSubscription',
   summary: 'Cancel a subscription',
   description:
-    'At the end of its period unless it says `immediate`, which may follow the other. Again is the same. A change that waits for its ' +
-    'payment (`pending_change`) is taken back: what is paid of it all the same is refunded in full.',
+    'At the end of the period, or at once with `immediate`, which may follow a scheduled ' +
+    'cancellation. Repeating the call changes nothing. A change that waits for its payment ' +
+    '(`pending_change`) is undone; if the bank still pays, the whole payment is refunded.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -165,8 +173,8 @@ const CANCEL = {
 const UNCANCEL = {
   ...ACTION,
   operationId: 'uncancelSubscription',
-  summary: 'Take back a scheduled cancellation',
-  description: 'Where there is none, nothing changes.',
+  summary: 'Undo a scheduled cancellation',
+  description: 'Without a scheduled cancellation nothing changes.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -176,10 +184,13 @@ const UNCANCEL = {
 const UNSCHEDULE = {
   ...ACTION,
   operationId: 'unscheduleSubscription',
-  summary: 'Take back a change that waits',
+  summary: 'Undo a pending change',
   description:
-    'Of `pending_change`, which waits for its payment. It does not begin, and what is paid of it all the same is refunded in full: the ' +
-    'invoice stays open until the bank has decided, unless the processor lets go of the charge at once. Where none waits: `invalid_state`. Events are `subscription.updated` with `changes: ["pendingChange"]` when a change begins to wait and when it does not any more.',
+    'Undoes `pending_change`, which waits for its payment. It will not take effect. If the bank ' +
+    'still pays, the whole payment is refunded; the invoice stays open until the bank has ' +
+    'decided, unless the processor cancels the charge at once. Without a pending change: ' +
+    '`invalid_state`. `subscription.updated` with `changes: ["pendingChange"]` is sent when a ' +
+    'change begins to wait and when it no longer does.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -191,8 +202,10 @@ const PAUSE = {
   operationId: 'pauseSubscription',
   summary: 'Pause a subscription',
   description:
-    'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them. ' +
-    'A period that begins at `resumes_at` begins as at a renewal, paid or not. What is overdue goes on being collected, to its expiry.',
+    'At once: `/check` answers `subscription_paused`. Without `resumes_at` it stays paused until ' +
+    'it is resumed. Repeating the call with other values replaces them. A period that begins at ' +
+    '`resumes_at` begins as at a renewal, paid or not. Overdue invoices are still collected, and ' +
+    'dunning may end the subscription.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -206,8 +219,10 @@ const RESUME = {
   operationId: 'resumeSubscription',
   summary: 'Resume a subscription',
   description:
-    'Inside the paid period it goes on. After it a new period begins with its payment: declined, it stays paused (402). Blocked past its ' +
-    'period it is charged nothing: the next one begins when what is owed is paid.',
+    'Within the paid period it continues and nothing is charged. After it a new period begins ' +
+    'when its payment succeeds: if it is declined, the subscription stays paused (402). A ' +
+    'subscription that is blocked past its period is charged nothing: the next period begins ' +
+    'when the debt is paid.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -218,7 +233,7 @@ const END_TRIAL = {
   ...ACTION,
   operationId: 'endTrial',
   summary: 'End a trial now',
-  description: 'The first paid period begins, and is charged.',
+  description: 'The first paid period begins now, and is charged.',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },

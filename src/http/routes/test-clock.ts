@@ -19,7 +19,8 @@ const READ = {
   operationId: 'getTestClock',
   summary: 'Get the test clock',
   description:
-    'What time it is for what the organization has in test mode: the real time until it was moved. 404 with a live key.',
+    "The organization's time in test mode: the real time until the clock is moved. 404 with a " +
+    'live key.',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -32,10 +33,12 @@ const MOVE = {
   operationId: 'moveTestClock',
   summary: 'Move the test clock',
   description:
-    'By a duration or to a time, forward only, at most five years in one call, up to the year 3000. All that is due by then is done before it answers, in due ' +
-    'order and each at its own time: periods end, subscriptions renew, payments settle, discounts and checkouts expire. Then the ' +
-    'clock runs on. One call at a time; `409` while another one moves it. Keys, rate limits and deliveries stay on the real time. ' +
-    'Whoever does not wait for the answer leaves it on its way: read it, and send the time that is wanted. 404 with a live key.',
+    'By a duration or to a time, forward only, at most five years in one call, up to the year ' +
+    '3000. Everything that is due by then is done before the call answers, in due order and each ' +
+    'at its own time: periods end, subscriptions renew, payments settle, discounts and checkouts ' +
+    'expire. Then the clock runs on. One call at a time: 409 while another one moves it. Keys, ' +
+    'rate limits and deliveries use the real time. If you stop waiting for the answer, the clock ' +
+    'is still moving: read it, and send the wanted time again. 404 with a live key.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

@@ -28,15 +28,17 @@ import { measure } from '../wire/usage.ts';
 
 const BATCH = {
   operationId: 'trackUsages',
-  summary: 'Record up to 500 usages, each by itself',
+  summary: 'Record up to 500 usages in one call',
   description:
-    'Up to 500 items and 2 MiB (2,097,152 bytes). Each item is a body of /track. It is recorded or refused by itself, in order, as if it came ' +
-    'alone, and answered when all that were recorded are on disk: `results` has what /track would answer, or `error`. A key that stands twice in ' +
-    'a call counts once: the second is a `duplicate`. With an `Idempotency-Key` header the whole call may be sent again: it gets the first ' +
-    'answer, and another list under that header, or the same in another order, is 422 with nothing recorded. A call that was cut off is ' +
-    'completed when it is sent again: an item without a key of its own gets its first answer, and one with a key is a `duplicate` where it ' +
-    'stood already. An item that cannot be recorded now is `service_unavailable`, and the others stand: send the same call again. Where that ' +
-    'is so of all, the call is 503.',
+    'Up to 500 bodies of /track and 2 MiB (2,097,152 bytes). Each item is recorded or refused by ' +
+    'itself, in order, and the call answers when all that were recorded are on disk: `results` ' +
+    'has the answer of /track, or `error`. A key that occurs twice in a call counts once: the ' +
+    'second is a `duplicate`. With an `Idempotency-Key` header the whole call may be sent again ' +
+    'and gets the first answer; another list, or another order, under that header is 422 and ' +
+    'records nothing. A call that was cut off is completed when it is sent again: an item ' +
+    'without a key gets its first answer, an item with a key that was recorded is a `duplicate`. ' +
+    'An item that cannot be recorded now is `service_unavailable`: send the same call again. If ' +
+    'all are, the call is 503.',
   tag: 'Metering',
   roles: ['owner', 'admin'],
   scopes: ['all', 'metering'],

@@ -23,10 +23,13 @@ const TRACK = {
   operationId: 'trackUsage',
   summary: 'Record usage',
   description:
-    'Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit too, unless `overage` is ' +
-    '`reject`. An `idempotency_key` counts once for its customer: repeated, it answers the first answer with `duplicate: true`; a repeated `Idempotency-Key` ' +
-    'header replays it to the byte. The header, too, counts once for its customer: the same one with a call about another customer records that call, ' +
-    'and beside an `idempotency_key` that key alone says whether the call is a repeated one. The metadata is part of what a key was used for, and 1 is not "1" there.',
+    'Answers when the event is on disk. Usage is recorded in full, also past the limit, unless ' +
+    '`overage` is `reject`. An `idempotency_key` counts once for its customer: a repeated call ' +
+    'gets the first answer with `duplicate: true`; a repeated `Idempotency-Key` header replays ' +
+    'the first answer byte for byte. The header also counts once for its customer: the same ' +
+    'header with another customer records usage of that customer, and with an `idempotency_key` ' +
+    'in the body only that key decides whether a call is a repetition. The metadata is part of ' +
+    'what a key was used for; 1 and "1" differ there.',
   tag: 'Metering',
   roles: ['owner', 'admin', 'support'],
   scopes: ['all', 'metering'],

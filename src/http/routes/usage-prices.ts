@@ -40,29 +40,38 @@ const params = { id: 'The id of the product.' };
 const CREATE = {
   operationId: 'createUsagePrice',
   summary: 'Add a usage price to a product',
-  description:
-    'What usage of a feature costs beyond its allowance. A subscription takes the active usage prices of its product in its own ' +
-    'currency at its start, at each renewal and at a change, and keeps them for that period. `/check` then allows past the limit ' +
-    '(`overage_allowed` is true); in a trial it does not, and nothing is charged. A usage price never changes: archive it and ' +
-    'add another. A product has one active for each feature and currency. How many it has, how many are active in one currency and ' +
-    'how many tiers those have is bounded (`LIMIT_USAGE_…`).\n\n' +
-    'Units are counted beyond the allowance. `per_unit`: 150 units at `0.002` cost 0.30. `graduated` with tiers up to 100 at `1.00` ' +
-    'and then at `0.50`: 100 × 1.00 + 50 × 0.50 = 125.00. `volume` with the same tiers: 150 × 0.50 = 75.00. The `flat_amount` of a ' +
-    'tier is added once: of each tier that is reached, or by `volume` of the one. `package` of 100 for `5.00`: two are begun, 10.00. ' +
-    'Then come `minimum_amount`, which is charged without usage too, and `maximum_amount`. All of it is exact, and rounded half up ' +
-    'once for each line of an invoice.\n\n' +
-    'What is priced by itself is a span: what the price sells in one period of the allowance. It ends with the period or the ' +
-    'subscription, or where another price, or none, comes into force; not with a change that keeps the price. What is past the limit ' +
-    'at its end is on the next renewal invoice, and at the end of the subscription on a final one (`billing_reason` is `usage`). The ' +
-    'invoice of a change bills what the span costs so far, less what was billed of it. The minimum is billed when the span ends, for ' +
-    'the share of the period in which the price was in force. Where the allowance is given more often than the product renews, each span is priced by itself ' +
-    'and together they are one line. Events that come late are a `usage_adjustment` on the next invoice. Discounts do not cover ' +
-    'usage. Top-ups and other grants are used before anything is charged.\n\n' +
-    'A feature without an entitlement has nothing included, and the periods of the subscription. An allowance is limited, given at ' +
-    'least as often as each recurring price of the product renews (archived prices too), and at most 1,000 times until then (all of a product ' +
-    'together at most 5,000 times): what ' +
-    'does not go together is 409, whichever comes last. Where two subscriptions of a customer price the same feature, one of them ' +
-    'bills: the one whose entitlement has the lowest `priority`, and among equals the oldest.',
+  description: [
+    'What usage of a feature costs beyond its allowance. A subscription takes the active usage ' +
+      'prices of its product in its own currency at its start, at each renewal and at a change, ' +
+      'and keeps them for that period. `/check` then allows past the limit (`overage_allowed` is ' +
+      'true); in a trial it does not, and nothing is charged. A usage price cannot be changed: ' +
+      'archive it and add another. A product has one active usage price for each feature and ' +
+      'currency. Their number, the number that is active in one currency, and their tiers are ' +
+      'bounded (`LIMIT_USAGE_…`).',
+    'Units are counted beyond the allowance. `per_unit`: 150 units at `0.002` cost 0.30. ' +
+      '`graduated` with tiers up to 100 at `1.00` and then at `0.50`: 100 × 1.00 + 50 × 0.50 = ' +
+      '125.00. `volume` with the same tiers: 150 × 0.50 = 75.00. The `flat_amount` of a tier is ' +
+      'added once: for each tier that is reached, or with `volume` for the one that has the ' +
+      'quantity. `package` of 100 for `5.00`: two are started, 10.00. Then `minimum_amount`, ' +
+      'which is charged without usage too, and `maximum_amount` apply. The cost is exact, and ' +
+      'rounded half up once for each invoice line.',
+    'A span is rated by itself: what the price sells in one period of the allowance. It ends ' +
+      'with the period, with the subscription, or when another price or none comes into force; a ' +
+      'change that keeps the price does not end it. What is past the limit at its end is on the ' +
+      'next renewal invoice, and at the end of the subscription on a final one (`billing_reason` ' +
+      'is `usage`). The invoice of a change bills what the span costs so far, less what was ' +
+      'billed of it. The minimum is billed when the span ends, for the share of the period in ' +
+      'which the price was in force. If the allowance is given more often than the product ' +
+      'renews, each span is rated by itself, and they share one line. Late events are a ' +
+      '`usage_adjustment` on the next invoice. Discounts do not cover usage. Top-ups and other ' +
+      'grants are used before anything is charged.',
+    'A feature without an entitlement includes nothing and has the periods of the ' +
+      'subscription. An allowance must be limited, be given at least as often as each recurring ' +
+      'price of the product renews (archived prices included), and at most 1,000 times until ' +
+      'then (all allowances of a product together at most 5,000 times): else 409, whichever ' +
+      'comes last. If two subscriptions of a customer price the same feature, the one whose ' +
+      'entitlement has the lowest `priority` bills, and among equals the oldest.',
+  ].join('\n\n'),
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -90,7 +99,9 @@ const LIST = {
 const ARCHIVE = {
   operationId: 'archiveUsagePrice',
   summary: 'Archive a usage price',
-  description: 'A subscription that has it keeps it until its period ends. Again is the same.',
+  description:
+    'A subscription that has it keeps it until its period ends. Repeating the call changes ' +
+    'nothing.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],

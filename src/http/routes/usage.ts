@@ -47,11 +47,15 @@ const SERIES = {
   operationId: 'getUsage',
   summary: 'Usage of a feature over time',
   description:
-    "In bins of a calendar: hours, days or months of a time zone, at most 1000. `from` and `to` are any instants: bins have the calendar's start and end all the same, and the usage of the range. " +
-    'Each event is in the bin of its own time, late ones too; a bin without any has a 0. What /track, /events/ingest and the others have acknowledged ' +
-    'is counted at once. With `group_by` each bin has a row for each group that it has, and one with `group: null` for the rest; more than 1 MiB of them is 400: some 10,000 rows, fewer with long names, also as CSV. Groups are read from ' +
-    'the events, at most 250,000 of them, and so is a quarter of an hour that `from` or `to` cuts: where retention has dropped those events this is ' +
-    '400. `format=csv` answers `start,end,value,events` and with groups `group`, as text. Only `sum` and `count` meters have bins.',
+    'In bins of a calendar: hours, days or months of a time zone, at most 1,000. `from` and `to` ' +
+    'may be any time: a bin has the start and end of the calendar, and the usage within the ' +
+    'range. An event is in the bin of its own time, also when it comes late; a bin without ' +
+    'events is 0. What /track, /events/ingest and the other calls have acknowledged is counted ' +
+    'at once. With `group_by` each bin has a row for each of its groups and one with `group: ' +
+    'null` for the rest; more than 1 MiB, some 10,000 rows, is 400, also as CSV. Groups are read ' +
+    'from the events, at most 250,000 of them, and so is a quarter of an hour that `from` or ' +
+    '`to` cuts: if retention has dropped those events it is 400. `format=csv` answers ' +
+    '`start,end,value,events` and, with groups, `group`. Only `sum` and `count` meters have bins.',
   tag: 'Usage',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -64,10 +68,11 @@ const SERIES = {
 
 const EVENTS = {
   operationId: 'listUsageEvents',
-  summary: 'List events of usage, newest first',
+  summary: 'List usage events, newest first',
   description:
-    'Each as it was reported, in the order of its own time: a late one is where it belongs. With `next_cursor` the list goes on, without a gap or a repeat ' +
-    'while others arrive. Without a filter, of all meters that there are. An event is kept as long as retention says (`RETENTION_USAGE_MONTHS`).',
+    'Each as it was reported, ordered by its own time. `next_cursor` continues the list without ' +
+    'a gap or a repetition while others arrive. Without a filter it lists events of all meters. ' +
+    'Events are kept for as long as the operator has set (`RETENTION_USAGE_MONTHS`).',
   tag: 'Usage',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

@@ -55,7 +55,7 @@ const ENDPOINTS = {
   create: {
     operationId: 'createWebhookEndpoint',
     summary: 'Register a webhook endpoint',
-    description: `Events are delivered to it as signed POST requests. ${SECRET_ONCE}`,
+    description: `Events are sent to it as signed POST requests. ${SECRET_ONCE}`,
     tag,
     roles: ['owner', 'admin'],
     scopes: ['all'],
@@ -78,7 +78,7 @@ const ENDPOINTS = {
   read: READ,
   change: {
     operationId: 'updateWebhookEndpoint',
-    summary: 'Change a webhook endpoint',
+    summary: 'Update a webhook endpoint',
     description: CHANGE_DESCRIPTION,
     tag,
     roles: ['owner', 'admin'],
@@ -92,8 +92,7 @@ const ENDPOINTS = {
   remove: {
     operationId: 'deleteWebhookEndpoint',
     summary: 'Delete a webhook endpoint',
-    description:
-      'Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.',
+    description: 'Nothing more is sent to it. Past deliveries can still be read by their ids.',
     tag,
     roles: ['owner', 'admin'],
     scopes: ['all'],
@@ -104,7 +103,7 @@ const ENDPOINTS = {
   },
   rotate: {
     operationId: 'rotateWebhookEndpointSecret',
-    summary: 'Replace the secret of a webhook endpoint',
+    summary: 'Rotate the secret of a webhook endpoint',
     description: ROTATE_DESCRIPTION,
     tag,
     roles: ['owner', 'admin'],
@@ -121,7 +120,8 @@ const TEST = {
   operationId: 'sendSampleEvent',
   summary: 'Send a sample event to a webhook endpoint',
   description:
-    'Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No other endpoint gets it.',
+    'Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No ' +
+    'other endpoint gets it.',
   tag,
   roles: ['owner', 'admin'],
   scopes: ['all'],
@@ -136,7 +136,7 @@ const TEST = {
 
 const DELIVERIES = {
   operationId: 'listDeliveries',
-  summary: 'List what was and is owed to a webhook endpoint, newest first',
+  summary: 'List the deliveries of a webhook endpoint, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],
@@ -151,9 +151,10 @@ const REPLAY = {
   operationId: 'replayEvents',
   summary: 'Send a range of events to a webhook endpoint again',
   description:
-    'Every event of these types and times, whether it was delivered before or not, and also where the endpoint did not subscribe to ' +
-    'it or was not there yet. `count` is how many that are; what is being sent at that moment is not among them, nor what was told a moment ' +
-    'ago and is on its way to all endpoints. A range of very many takes a while: with an Idempotency-Key the count can be asked for again.',
+    'Every event of these types in this range, whether it was delivered before or not, also if ' +
+    'the endpoint did not subscribe to it or did not exist yet. `count` is their number; events ' +
+    'that are being sent, or that are just being passed on, are not included. A large range ' +
+    'takes a while: with an Idempotency-Key the count can be asked for again.',
   tag,
   roles: ['owner', 'admin', 'support'],
   scopes: ['all'],

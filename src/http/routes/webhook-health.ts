@@ -23,9 +23,10 @@ export type WebhookHealthDeps = {
 
 const LIST = {
   operationId: 'listWebhookHealth',
-  summary: 'List how deliveries fare, by webhook endpoint, newest first',
+  summary: 'List delivery counts by webhook endpoint, newest first',
   description:
-    'What became of the deliveries of today and of the last seven days: of those that were made then, not of those that were sent then.',
+    'The state of the deliveries that were created today and in the last seven days, whenever ' +
+    'they were sent.',
   tag: 'Reports',
   roles: ['owner', 'admin', 'support', 'read_only'],
   scopes: ['all', 'read'],

@@ -17,9 +17,11 @@ const FeatureKey = Type.String({
 
 export const AlertType = oneOf(ALERT_TYPES, {
   description:
-    '`usage`: `consumed` is at the threshold or above it. `usage_percentage`: so many percent of `limit` are consumed, or more. ' +
-    '`remaining`: what is left (`max(0, balance)`, reservations taken off) is at the threshold or below it. `remaining_percentage`: ' +
-    'so many percent of `limit` are left, or less. Of a limit of 0 there is no percentage, and an unlimited feature reaches no threshold.',
+    '`usage`: `consumed` is at or above the threshold. `usage_percentage`: `consumed` is at ' +
+    'least this percentage of `limit`. `remaining`: what is left (`max(0, balance)`, less ' +
+    'reservations) is at or below the threshold. `remaining_percentage`: what is left is at ' +
+    'most this percentage of `limit`. A limit of 0 has no percentage, and an unlimited ' +
+    'feature reaches no threshold.',
   error: `must be one of ${ALERT_TYPES.join(', ')}`,
 });
 
@@ -29,8 +31,8 @@ const REMAINING_PERCENT_MAX = 100n;
 const ONE_PERCENT = 10n ** BigInt(PERCENT_SCALE);
 
 const THRESHOLD =
-  'In units of the meter, or for the two percentages in percent with at most four decimals. Above 0 for usage, percentages up to ' +
-  '1000; from 0 on for what is left, percentages up to 100.';
+  'In units of the meter, or in percent with at most four decimals. Above 0 for usage ' +
+  '(percentages up to 1000), from 0 for what is left (percentages up to 100).';
 
 export const AlertCreate = Body(
   {
@@ -49,7 +51,7 @@ export const ALERT_FILTERS = {
   feature_key: Type.Optional(FeatureKey),
   customer_id: Type.Optional({
     ...Uuid,
-    description: 'Its own alerts. Those for each customer are not among them.',
+    description: "Only the customer's own alerts, without those for each customer.",
   }),
   external_customer_id: Type.Optional(ExternalCustomerId),
 };
@@ -58,7 +60,7 @@ export const Alert = Type.Object({
   id: Uuid,
   meter_id: Uuid,
   feature_key: Type.String(),
-  customer_id: Nullable({ ...Uuid, description: '`null`: it is for each customer.' }),
+  customer_id: Nullable({ ...Uuid, description: 'null: for each customer.' }),
   external_customer_id: Nullable(Type.String()),
   type: AlertType,
   threshold: Type.Number({ description: THRESHOLD }),
@@ -69,7 +71,7 @@ export const Alert = Type.Object({
 export const CustomerAlert = Type.Object({
   ...Alert.properties,
   triggered: Type.Boolean({
-    description: 'Whether it has fired, and no grant or new period has led back from it.',
+    description: 'Whether it has fired and has not recovered since.',
   }),
 });
 

@@ -13,7 +13,8 @@ const Scopes = Type.Array(ApiKeyScope, {
   minItems: 1,
   maxItems: 1,
   description:
-    '`all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and balances. `x-scopes` of each operation has it.',
+    '`all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest, ' +
+    'reservations and balances. Each operation lists its scopes in `x-scopes`.',
   error: 'must be ["all"], ["read"] or ["metering"]',
 });
 
@@ -35,7 +36,7 @@ export const ApiKeyRotate = Body(
           maximum: OVERLAP_S_MAX,
           default: OVERLAP_S_DEFAULT,
           error: `must be a whole number from 0 to ${OVERLAP_S_MAX}`,
-          description: 'How long the replaced key still works; never beyond its own end.',
+          description: 'For how many seconds the old key still works; never beyond its own expiry.',
         }),
       ),
     ),
@@ -50,7 +51,8 @@ export const ApiKeyMaker = Type.Object(
     label: Nullable(
       Type.String({
         description:
-          'The e-mail address of the user; the name or the last four characters of the key. null: it is gone.',
+          'The e-mail address of the user; the name or the last four characters of the key. ' +
+          'null: deleted.',
       }),
     ),
   },
@@ -62,7 +64,9 @@ const FIELDS = {
   mode: Mode,
   scopes: Scopes,
   last4: Nullable(
-    Type.String({ description: 'The end of the key; null where it was made before 0.2.' }),
+    Type.String({
+      description: 'The last four characters of the key; null if it was created before 0.2.',
+    }),
   ),
   created_at: Timestamp,
   created_by: Nullable(ApiKeyMaker),
@@ -75,7 +79,7 @@ export const ApiKey = Type.Object({ id: Uuid, ...FIELDS });
 
 export const ApiKeyWithText = Type.Object({
   id: Uuid,
-  key: Type.String({ description: 'Shown this once.' }),
+  key: Type.String({ description: 'Shown only once.' }),
   ...FIELDS,
 });
 

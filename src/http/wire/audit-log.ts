@@ -27,15 +27,16 @@ const FILTER = {
       minLength: 1,
       maxLength: 100,
       description:
-        'An operation of this document, a command, or what a user did at the door: `updateProduct`, `key create`, `signIn`.',
+        'An operation of this document, a command, or an action of a user: `updateProduct`, ' +
+        '`key create`, `signIn`.',
     }),
   ),
   object_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'What was done from then on.' }),
+    Type.String({ format: 'date-time', description: 'Only entries at or after this time.' }),
   ),
   to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'What was done before then.' }),
+    Type.String({ format: 'date-time', description: 'Only entries before this time.' }),
   ),
 };
 
@@ -47,37 +48,38 @@ export const AuditLogActor = Type.Object({
   id: Nullable({ ...Uuid, description: 'Of the user, the key or the customer.' }),
   label: Type.String({
     description:
-      'As it was then: the e-mail address of a user, the name and the last four characters of a key, the e-mail address or the external id of a customer, the account and the host of a command line.',
+      'As of then: the e-mail address of a user, the name and the last four characters of a ' +
+      'key, the e-mail address or the external id of a customer, the account and the host of ' +
+      'a command line.',
   }),
   session_id: Nullable({
     ...Uuid,
-    description: 'Of a user; of a customer the id of the link to its portal.',
+    description: 'The session of a user; for a customer the id of the portal link.',
   }),
 });
 
 export const AuditLogObject = Type.Object({
-  type: Type.String({ description: 'As in the name of the operation: `product`, `api_key`.' }),
+  type: Type.String({ description: 'The kind of object, such as `product` or `api_key`.' }),
   id: Nullable(Type.String()),
 });
 
 export const AuditLogEntry = Type.Object({
   id: Uuid,
-  at: { ...Timestamp, description: 'By the wall clock, also where a test clock was moved.' },
-  mode: Nullable({ ...Mode, description: 'Null where it concerns both.' }),
+  at: { ...Timestamp, description: 'Real time, also if a test clock was moved.' },
+  mode: Nullable({ ...Mode, description: 'null: both modes.' }),
   actor: AuditLogActor,
-  address: Nullable(Type.String({ description: 'Where the call came from: an IP address.' })),
+  address: Nullable(Type.String({ description: 'The IP address of the caller.' })),
   user_agent: Nullable(Type.String()),
   request_id: Nullable(Type.String({ description: 'The `x-request-id` of the answer.' })),
   operation: Type.String({
     description:
-      'An operation of this document, a command, or what a user did at the door: `signIn`, `signOut`.',
+      'An operation of this document, a command, or an action of a user such as `signIn` and ' +
+      '`signOut`.',
   }),
   object: AuditLogObject,
   status: Nullable(Type.Integer({ description: 'Of the answer; null for a command.' })),
-  before: State(
-    'The fields that changed, as they were. Null where nothing was there, or it is not known.',
-  ),
-  after: State('The fields that changed, as they became. Null where nothing is left.'),
+  before: State('The changed fields before the call. null: there was nothing, or it is not known.'),
+  after: State('The changed fields after the call. null: nothing is left.'),
 });
 
 export function fromAuditRecord(row: AuditRecord): Static<typeof AuditLogEntry> {

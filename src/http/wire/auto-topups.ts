@@ -22,11 +22,12 @@ import {
 
 const LIMIT_COUNT_MAX = 1000;
 
-const Threshold = 'Below this level it is topped up. The level is the balance, holds taken off.';
-const Amount = 'The units that are granted for the price.';
-const Price = 'A one-time price of yours: what one top-up costs.';
+const Threshold = 'When the balance (less holds) is below this, the feature is topped up.';
+const Amount = 'The units that one top-up grants.';
+const Price = 'The one-time price of one top-up.';
 const Limit =
-  'How many there may be at most in a day, a week from Monday, or a month of your time zone. null: any number.';
+  'The maximum number of top-ups in a day, a week from Monday, or a month of the ' +
+  "organization's time zone. null: no maximum.";
 
 const LimitInterval = namedOneOf(LIMIT_INTERVALS);
 
@@ -63,7 +64,8 @@ export const AutoTopup = Type.Object({
   limit: Type.Union([AutoTopupLimit, Type.Null()], { description: Limit }),
   status: oneOf(['armed', 'charging', 'suspended'], {
     description:
-      '`charging`: a charge is under way, or was declined for now and is tried again. `suspended`: see `reason`.',
+      '`charging`: a charge is under way, or will be retried after a decline. `suspended`: ' +
+      'see `reason`.',
   }),
   reason: Type.Union(
     [
@@ -78,11 +80,12 @@ export const AutoTopup = Type.Object({
     },
   ),
   payment_id: Type.Union([Uuid, Type.Null()], {
-    description: 'The payment that is under way; without one the last that was.',
+    description: 'The payment that is under way, else the last one.',
   }),
   next_attempt_at: Type.Union([Timestamp, Type.Null()], {
     description:
-      'When it looks at the level again: after a decline, or when the limit begins anew.',
+      'When the next attempt is made: after a decline, or when the next period of the limit ' +
+      'begins.',
   }),
   updated_at: Timestamp,
 });

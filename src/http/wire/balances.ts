@@ -39,10 +39,10 @@ export const Balance = Type.Object({
   resets_at: Nullable(Timestamp),
   updated_at: Timestamp,
   breakdown: Type.Array(BalanceBreakdown, {
-    description: 'In the order in which they are used up.',
+    description: 'In burn order.',
   }),
   breakdown_has_more: Type.Boolean({
-    description: 'Whether there are grants behind them: `GET /customers/{id}/grants` has them.',
+    description: 'Whether there are more grants: `GET /customers/{id}/grants` lists them all.',
   }),
 });
 

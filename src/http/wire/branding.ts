@@ -31,11 +31,12 @@ const described = <T extends TSchema>(schema: T, description: string) => ({
 const FIELDS = {
   color: described(
     Color,
-    'Of buttons, links and marks: `#rrggbb`. What is on it and beside it is made readable, in light and in dark.',
+    'The colour of buttons, links and marks: `#rrggbb`. Text on it is kept readable, in light ' +
+      'and dark mode.',
   ),
   support_email: described(
     Email,
-    'Who answers questions of customers, and their answers to mails.',
+    'The address for questions of customers and for replies to mails.',
   ),
   support_url: described(SupportUrl, 'An https URL for questions of customers.'),
 };
@@ -44,7 +45,7 @@ export const BrandingChange = Type.Partial(Body(FIELDS));
 
 export const Branding = Type.Object({
   ...FIELDS,
-  logo_url: described(Type.String(), 'Open to everybody. Another image has another address.'),
+  logo_url: described(Type.String(), 'Public. Another image has another URL.'),
 });
 
 /** Characters that so many bytes take. */
@@ -55,7 +56,7 @@ export const LogoPut = Body(
     data: Type.String({
       minLength: 1,
       maxLength: base64Length(LOGO_BYTES_MAX),
-      description: `A PNG, JPEG or WebP that stands still, in base64: at most ${LOGO_BYTES_MAX} bytes, and ${LOGO_SIDE_MAX} pixels a side.`,
+      description: `A still PNG, JPEG or WebP in base64: at most ${LOGO_BYTES_MAX} bytes and ${LOGO_SIDE_MAX} pixels a side.`,
       error: `must be base64 of at most ${LOGO_BYTES_MAX} bytes`,
     }),
   },

@@ -18,8 +18,9 @@ const SuccessUrl = RedirectUrl(
     'there nobody is sent on, and the page is told.',
 );
 const CancelUrl = RedirectUrl(
-  'An https URL: where the link back to the merchant leads. Pages of its origin may show the checkout in a frame (`/embed.js`); they are ' +
-    'told when the buyer cancels, with this address, and render a cancel flow of their own.',
+  'An https URL: the target of the link back to the merchant. Pages of its origin may show ' +
+    'the checkout in a frame (`/embed.js`); they are told when the buyer cancels, with this ' +
+    'URL, and show their own cancel flow.',
 );
 
 const ClientReferenceId = Type.String({
@@ -43,8 +44,9 @@ export const CheckoutCreate = Body(
     customer_id: Type.Optional({
       ...Uuid,
       description:
-        'Whose it is. Without it, the customer of `external_customer_id`; without that, the one of `customer_email`, unless only a ' +
-        'buyer has typed that address; or a new one.',
+        'The customer of the checkout. If omitted, the customer with `external_customer_id`, ' +
+        'else the one with `customer_email` (not one whose address only a buyer has typed), ' +
+        'else a new customer.',
     }),
     external_customer_id: Type.Optional(ExternalCustomerId),
     client_reference_id: Type.Optional(ClientReferenceId),
@@ -95,7 +97,7 @@ export const BuyLinkCheckout = Type.Object({
   id: Uuid,
   url: Url,
   token: Type.String(),
-  product_id: Type.String({ description: 'With `prod_` where it was asked for with it.' }),
+  product_id: Type.String({ description: 'With the prefix `prod_` if it was requested with it.' }),
   amount: Amount,
   currency: Currency,
   status: CheckoutStatus,

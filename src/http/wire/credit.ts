@@ -15,12 +15,13 @@ export const CreditEntry = Type.Object({
   id: Uuid,
   amount: Type.String({
     pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
-    description: 'With the decimals of the currency; negative where it was used.',
+    description: 'With the decimals of the currency; negative if credit was used.',
   }),
   reason: oneOf(CREDIT_REASONS, {
     description:
-      '`change`: what a change of plan left over. `adjustment`: what another invoice did, or what there was before entries were kept. ' +
-      '`applied`: an invoice used it. `void`: it is back, as that invoice is void or its change was taken back.',
+      '`change`: left over by a change of plan. `adjustment`: left over by another invoice, ' +
+      'or present before entries were stored. `applied`: used by an invoice. `void`: ' +
+      'returned, because that invoice is void or its change was undone.',
   }),
   invoice_id: Nullable(Uuid),
   note: Nullable(Type.String()),
@@ -29,9 +30,12 @@ export const CreditEntry = Type.Object({
 
 export const CreditBalance = Type.Object({
   currency: Currency,
-  balance: Type.String({ ...Total, description: 'What later invoices in the currency may use.' }),
+  balance: Type.String({
+    ...Total,
+    description: 'The credit that later invoices in this currency use.',
+  }),
   entries: Type.Array(CreditEntry, {
-    description: `The newest ${CREDIT_ENTRIES_MAX}: \`GET /customers/{id}/credit/entries\` lists all. All of them come to the balance.`,
+    description: `The newest ${CREDIT_ENTRIES_MAX}: \`GET /customers/{id}/credit/entries\` lists all. They add up to the balance.`,
   }),
 });
 

@@ -21,6 +21,7 @@ export const CUSTOMER_PAGE = {
 export const NextCursor = Nullable(
   Type.String({
     description:
-      'Where the next page begins. Null: there are no more. A page ends before `limit` rows where the next one would take the answer past 1 MiB.',
+      'Where the next page begins. null: there are no more. A page ends before `limit` rows ' +
+      'if the next row would exceed 1 MiB.',
   }),
 );

@@ -30,19 +30,19 @@ export const DecisionQuery = Body({
   ),
   event_id: Type.Optional({
     ...Uuid,
-    description: 'The id that /track answered. Of any other object: `object` says what it is.',
+    description:
+      'The id in the answer of /track. The id of any other object: `object` says what it is.',
   }),
   idempotency_key: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'A key of the customer, from a body or from a header.',
+      description: 'An idempotency key of the customer, from a body or a header.',
     }),
   ),
   at: Type.Optional({
     ...Timestamp,
-    description:
-      "An instant by the organization's clock: the decisions about the customer around it.",
+    description: "A time of the organization's clock: the decisions about the customer around it.",
   }),
   customer_id: Type.Optional(Uuid),
   external_customer_id: Type.Optional(ExternalCustomerId),
@@ -51,14 +51,14 @@ export const DecisionQuery = Body({
   ),
   only: Type.Optional({
     ...namedOneOf(['denied']),
-    description: 'Only with `at`: without what was recorded in between.',
+    description: 'Only with `at`: denials only.',
   }),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 50,
       default: 20,
-      description: 'Decisions on each side of `at`.',
+      description: 'The number of decisions before and after `at`.',
       error: 'must be a whole number from 1 to 50',
     }),
   ),
@@ -76,46 +76,48 @@ export const Decision = Type.Object({
   id: Uuid,
   kind: oneOf(['check', 'consume', 'track', 'reserve', 'usage'], {
     description:
-      '`check`, `consume` (a check with consume) and `track` were denied; `usage` was recorded, or refused so long ago that no more is known.',
+      '`check`, `consume` (a check with consume), `reserve` and `track` are denials; `usage` ' +
+      'was recorded, or refused so long ago that no details are stored.',
   }),
   allowed: Type.Boolean(),
   reason: CheckReason,
   rule: Type.String({ description: 'The reason as a sentence, with its numbers.' }),
   at: Type.String({
     ...Timestamp,
-    description: "When it counts, by the organization's clock. A late event counts earlier.",
+    description:
+      "The time at which it counts, by the organization's clock. Earlier for a late event.",
   }),
   decided_at: Timestamp,
-  recorded_at: Nullable(
-    Type.String({ ...Timestamp, description: 'By the wall clock. null: not kept.' }),
-  ),
+  recorded_at: Nullable(Type.String({ ...Timestamp, description: 'Real time. null: not stored.' })),
   count: Type.Integer({
-    description: 'How often the same was asked and answered, until `last_at`.',
+    description: 'How many identical calls got this answer, until `last_at`.',
   }),
   last_at: Timestamp,
   customer_id: Uuid,
   external_customer_id: Nullable(Type.String()),
   feature_key: Type.String(),
-  value: Type.Number({ description: 'What was asked for, or reported.' }),
+  value: Type.Number({ description: 'The requested or reported value.' }),
   balance_before: BalanceThen,
   balance_after: BalanceThen,
   period_start: Nullable(Timestamp),
   period_end: Nullable(Timestamp),
-  event_id: Nullable(Type.String({ ...Uuid, description: 'Where it is a row of the ledger.' })),
+  event_id: Nullable(
+    Type.String({ ...Uuid, description: "The ledger's id of it, if it has one." }),
+  ),
   replayed: Type.Boolean({ description: 'Whether it repeats a refusal under the same key.' }),
   request_ids: Type.Array(Type.String(), { description: 'The first of them.' }),
 });
 
 export const GrantOfThen = Type.Object({
   id: Uuid,
-  state: oneOf(['in_force', 'over', 'to_come'], { description: 'At that instant.' }),
+  state: oneOf(['in_force', 'over', 'to_come'], { description: 'As of that time.' }),
   suspended: Nullable(
     oneOf(['paused', 'blocked'], {
-      description: 'At that instant, as the events of its subscription say.',
+      description: 'As of that time, from the events of its subscription.',
     }),
   ),
   source: oneOf(GRANT_SOURCES),
-  amount: Nullable(Type.Number({ description: 'What it gives, each period. null: unlimited.' })),
+  amount: Nullable(Type.Number({ description: 'What it gives in each period. null: unlimited.' })),
   effective_at: Timestamp,
   expires_at: Nullable(Timestamp),
   ended_at: Nullable(Timestamp),
@@ -132,9 +134,9 @@ export const GrantOfThen = Type.Object({
 export const SubscriptionOfThen = Type.Object({
   id: Uuid,
   status: Nullable(
-    Type.String({ description: 'At that instant: active, paused, canceled. null: not begun.' }),
+    Type.String({ description: 'As of that time: active, paused, canceled. null: not started.' }),
   ),
-  blocked: Type.Boolean({ description: 'At that instant, by dunning.' }),
+  blocked: Type.Boolean({ description: 'As of that time, by dunning.' }),
   since: Nullable(Timestamp),
   status_now: Type.String(),
   plan_now: Type.String(),
@@ -150,20 +152,24 @@ export const DecisionState = Type.Object(
     ),
     grants: Type.Array(GrantOfThen, {
       description:
-        'Those in force in the order in which they are used up, then the nearest that were over, or were to come.',
+        'Those in force in burn order, then the nearest that had ended or were scheduled.',
     }),
     subscriptions: Type.Array(SubscriptionOfThen, { description: 'Of these grants.' }),
     left_out: Type.Integer({
       description:
-        'Denials of the feature within a minute, of any customer, of which no row was kept.',
+        'Denials of the feature within a minute, of any customer, that were counted and not ' +
+        'stored.',
     }),
   },
-  { description: 'What was in force at the denial, or else the decision, nearest to the instant.' },
+  {
+    description:
+      'What was in force at the denial (or else the decision) nearest to the given time.',
+  },
 );
 
 export const NamedObject = Type.Object(
   { type: Type.String(), id: Type.String() },
-  { description: 'What else the given id names, or the request has changed.' },
+  { description: 'The other object that the given id names, or that the request changed.' },
 );
 
 export const Decisions = Type.Object({

@@ -9,7 +9,7 @@ import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 
 const Code = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
-  description: 'What a buyer types. Case does not matter.',
+  description: 'The code that a buyer enters. Case does not matter.',
   error: 'must be 1 to 64 of letters, digits, _ and -',
 });
 
@@ -49,7 +49,7 @@ export const Discount = Type.Object({
   currency: Nullable(Currency),
   max_redemptions: Nullable(Redemptions),
   redemptions: Type.Integer({
-    description: 'Payments that were made with it, or are being made and do not wait at a bank.',
+    description: 'Payments that used it, including payments under way that do not wait at a bank.',
   }),
   expires_at: Nullable(Timestamp),
   created_at: Timestamp,

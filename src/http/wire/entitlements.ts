@@ -16,12 +16,13 @@ import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 const RESETS = ['never', ...INTERVALS] as const;
 
 export const FeatureType = oneOf(['metered', 'boolean'], {
-  description: 'A boolean feature is had or not: it has no limit and is not used up.',
+  description: 'A boolean feature is on or off: it has no limit and is not used up.',
 });
 
 export const ResetInterval = oneOf(RESETS, {
   description:
-    "How often the limit is given afresh. Default: the interval of the product's recurring prices where they agree, else `month`.",
+    "How often the limit resets. Default: the interval of the product's recurring prices if " +
+    'they agree, else `month`.',
   error: `must be one of ${RESETS.join(', ')}`,
 });
 
@@ -32,7 +33,7 @@ const FeatureKey = Type.String({
 });
 
 const Limit = Type.Union([...Quantity.anyOf, Type.Null()], {
-  description: '`null` for no limit. A metered feature says one or the other.',
+  description: '`null` for no limit. Required for a metered feature.',
   error: 'must be a number, a decimal string or null',
 });
 

@@ -40,7 +40,7 @@ export const GrantCreate = Body(
     reset_interval: Type.Optional(
       Type.Union(GrantInterval.anyOf, {
         description:
-          'Makes it an allowance: given afresh each interval, counted from `effective_at`.',
+          'Makes it an allowance: given again each interval, counted from `effective_at`.',
         error: `must be one of ${INTERVALS.join(', ')}`,
       }),
     ),
@@ -84,22 +84,20 @@ export const LiveGrant = Type.Object({
   feature_key: Type.String(),
   source: GrantOrigin,
   amount: Nullable(Type.Number()),
-  used: Type.Number({ description: 'Of an allowance: in its present period.' }),
+  used: Type.Number({ description: 'For an allowance: used in its current period.' }),
   remaining: Nullable(Type.Number()),
   unlimited: Type.Boolean(),
-  boolean: Type.Boolean({ description: 'A feature that one has or has not.' }),
+  boolean: Type.Boolean({ description: 'Whether the feature is boolean: on or off.' }),
   effective_at: Timestamp,
   expires_at: Nullable(Timestamp),
-  renews_at: Nullable(
-    Type.String({ ...Timestamp, description: 'When an allowance is given anew.' }),
-  ),
+  renews_at: Nullable(Type.String({ ...Timestamp, description: 'When the allowance renews.' })),
   priority: Type.Integer(),
   reset_interval: Nullable(GrantInterval),
   rollover: Nullable(Rollover),
-  overage_allowed: Type.Boolean({ description: 'Whether usage beyond the limit is let pass.' }),
+  overage_allowed: Type.Boolean({ description: 'Whether usage over the limit is allowed.' }),
   suspended: Nullable(
     oneOf(['paused', 'blocked'], {
-      description: 'Why nothing of it may be used now: its subscription is paused, or overdue.',
+      description: 'Why it may not be used now: its subscription is paused or blocked.',
     }),
   ),
   product_id: Nullable(Uuid),

@@ -5,6 +5,6 @@ export const Health = Type.Object({ status: Type.Literal('ok') });
 export const Readiness = Type.Object({
   status: Type.Literal('ready'),
   mail: oneOf(['on', 'off'], {
-    description: 'Whether receipts and the mails of dunning are sent: on with SMTP_URL.',
+    description: 'Whether mails are sent: `on` with SMTP_URL.',
   }),
 });

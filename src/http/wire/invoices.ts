@@ -48,11 +48,11 @@ export const InvoiceCreate = Body(
     due_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'ISO 8601, with Z or an offset. In the future. When it is issued, by default.',
+        description: 'ISO 8601, with Z or an offset. In the future. Default: when it is issued.',
       }),
     ),
     draft: Type.Optional(
-      Type.Boolean({ default: false, description: 'Leaves it a draft, without a number.' }),
+      Type.Boolean({ default: false, description: 'Create a draft, without a number.' }),
     ),
   },
   {
@@ -67,7 +67,7 @@ export const InvoiceStatus = namedOneOf(INVOICE_STATUSES);
 /** The amount of a line: a credit is negative. */
 const LineAmount = Type.String({
   pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
-  description: 'A decimal with the decimals of the currency; negative where it is given back.',
+  description: 'A decimal with the decimals of the currency; negative if it is credited.',
 });
 
 export const PlainInvoiceLineType = oneOf(PLAIN_LINE_TYPES);
@@ -105,7 +105,8 @@ export const UsageInvoiceLineTier = Type.Object(
   },
   {
     description:
-      'A price without tiers has one. Of packages: `flat_amount` is that of one package, `unit_amount` is null.',
+      'A price without tiers has one. For packages `flat_amount` is that of one package, and ' +
+      '`unit_amount` is null.',
   },
 );
 
@@ -114,20 +115,22 @@ const USAGE_LINE = {
   description: Type.String(),
   feature_key: Type.String(),
   quantity: Type.Number({
-    description: 'Units beyond the allowance; of an adjustment, the signed change of them.',
+    description: 'Units beyond the allowance; for an adjustment, their signed change.',
   }),
   amount: LineAmount,
   usage_price_id: Uuid,
   tiers: Type.Array(UsageInvoiceLineTier, {
     description:
-      'What makes up the amount before minimum, maximum and rounding, with what was billed of it before.',
+      'The parts of the amount before minimum, maximum and rounding, including what was ' +
+      'billed before.',
   }),
   period: Period,
 };
 const USAGE_LINE_MEANING = {
   description:
-    '`usage`: what was used beyond the allowance in the period; of a period that was billed in part, what it costs more. `usage_adjustment`: what that costs now, ' +
-    'after events that came late and corrections, less what was billed of it before.',
+    '`usage`: usage beyond the allowance in the period; for a period that was billed in part, ' +
+    'the additional cost. `usage_adjustment`: its cost now, after late events and ' +
+    'corrections, less what was billed before.',
 };
 export const UsageInvoiceLine = Type.Object(
   { id: Type.String(), ...USAGE_LINE },
@@ -148,7 +151,7 @@ export const UpcomingInvoiceLine = Type.Union([UpcomingPlainLine, UpcomingUsageL
 export const BILLED = {
   currency: Currency,
   lines: Type.Array(UpcomingInvoiceLine, {
-    description: 'As those of an invoice, without ids. None where nothing would be billed.',
+    description: 'As the lines of an invoice, without ids. Empty if nothing would be billed.',
   }),
   subtotal: Total,
   discount_total: Total,
@@ -158,8 +161,14 @@ export const BILLED = {
 
 export const UpcomingInvoice = Type.Object({
   ...BILLED,
-  period_end: Type.String({ ...Timestamp, description: 'When it is billed, if nothing changes.' }),
-  as_of: Type.String({ ...Timestamp, description: 'What was recorded by then is in it.' }),
+  period_end: Type.String({
+    ...Timestamp,
+    description: 'When it will be billed if nothing changes.',
+  }),
+  as_of: Type.String({
+    ...Timestamp,
+    description: 'The time until which recorded usage is included.',
+  }),
 });
 
 export const BillingReason = oneOf(BILLING_REASONS);
@@ -167,7 +176,7 @@ export const BillingReason = oneOf(BILLING_REASONS);
 export const Invoice = Type.Object({
   id: Uuid,
   number: Nullable(
-    Type.String({ description: 'As `INV-2026-000123`; null until it is finalised.' }),
+    Type.String({ description: 'Such as `INV-2026-000123`; null until it is finalized.' }),
   ),
   status: InvoiceStatus,
   currency: Currency,
@@ -181,7 +190,7 @@ export const Invoice = Type.Object({
   amount_charged_back: Type.Optional(
     Type.String({
       ...Total,
-      description: 'What lost disputes took. Absent where none did. The invoice stays `paid`.',
+      description: 'What lost disputes took. Absent without one. The invoice stays `paid`.',
     }),
   ),
   billing_reason: BillingReason,
@@ -193,12 +202,12 @@ export const Invoice = Type.Object({
   issued_at: Nullable(Timestamp),
   due_at: Nullable(Timestamp),
   paid_at: Nullable(Timestamp),
-  attempts: Type.Integer({ description: 'How often it was tried to collect it.' }),
+  attempts: Type.Integer({ description: 'The number of attempts to charge it.' }),
   lines: Type.Array(InvoiceLine, { description: `The first ${INVOICE_LINES_MAX}.` }),
   lines_has_more: Type.Boolean({
-    description: 'Whether there are lines behind them: `GET /invoices/{id}/lines` has them all.',
+    description: 'Whether there are more lines: `GET /invoices/{id}/lines` lists them all.',
   }),
-  hosted_url: Type.String({ format: 'uri', description: 'The document to print.' }),
+  hosted_url: Type.String({ format: 'uri', description: 'The URL of the document to print.' }),
 });
 
 /** The part of a bill that does not depend on the customer. */

@@ -28,7 +28,7 @@ export const Invitation = Type.Object({
   role: Role,
   status: oneOf(['open', 'accepted', 'revoked', 'expired']),
   invited_by: Nullable(
-    Type.String({ description: 'The e-mail of the member who invited; null for a key.' }),
+    Type.String({ description: 'The e-mail address of the member who invited; null for a key.' }),
   ),
   created_at: Timestamp,
   expires_at: Timestamp,
@@ -43,7 +43,8 @@ export const NewInvitation = Type.Object({
   url: Nullable(
     Type.String({
       description:
-        'Where no mail is sent: the link to pass on, in this answer alone. It works once. null where it is mailed: it proves then who reads the mails of the address.',
+        'If no mail is sent: the link to pass on, only in this answer. It works once. null if ' +
+        'it is mailed, because then it proves who reads the mails of the address.',
     }),
   ),
 });

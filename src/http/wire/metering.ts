@@ -24,12 +24,11 @@ export const CheckBody = Body(
   {
     ...QUESTION,
     consume: Type.Optional(
-      Type.Boolean({ description: 'Record the value too, in the same step, where it is allowed.' }),
+      Type.Boolean({ description: 'Also record the value if it is allowed, in the same step.' }),
     ),
     reserve: Type.Optional(
       Type.Boolean({
-        description:
-          'Hold the value, in the same step, where it is allowed: see `POST /reservations`.',
+        description: 'Hold the value if it is allowed, in the same step: see `POST /reservations`.',
       }),
     ),
     expires_in: Type.Optional({ ...ExpiresIn, default: EXPIRES_IN_DEFAULT }),
@@ -59,8 +58,7 @@ export const TrackBody = Body(
     metadata: Type.Optional(UsageMetadata),
     overage: Type.Optional(
       Type.Literal('reject', {
-        description:
-          'Refuse with 402 what would go over the limit. Without it, usage is recorded in full.',
+        description: 'Refuse usage over the limit with 402. Without it usage is recorded in full.',
         error: 'must be "reject", or left out',
       }),
     ),
@@ -116,7 +114,8 @@ export const IngestEvent = Body({
 export type IngestEvent = Static<typeof IngestEvent>;
 
 const Partial = Type.Boolean({
-  description: 'Record what is good, and list what is not in `rejected`. Default: all or nothing.',
+  description:
+    'Record the valid events and list the others in `rejected`. Default: all or nothing.',
 });
 
 const WHOLE = Body(
@@ -171,8 +170,9 @@ export const CheckReason = oneOf([
 export const Billed = Type.Optional(
   Type.Number({
     description:
-      'What money has paid of `consumed`: usage that was sold and billed within the period, as by a change of plan. It is in `balance`: ' +
-      '`limit` + `billed` - `consumed` - `reserved`. Absent for nothing.',
+      'The part of `consumed` that money has paid for: usage that was billed within the ' +
+      'period, for example by a change of plan. `balance` is `limit` + `billed` - `consumed` ' +
+      '- `reserved`. Absent if it is 0.',
   }),
 );
 
@@ -199,19 +199,19 @@ export const CheckResult = Type.Object({
   resets_at: Nullable(Timestamp),
   reservation: Type.Optional({
     ...Nullable(Reservation),
-    description: 'With `reserve`: what is held now; null where it is not allowed.',
+    description: 'With `reserve`: the reservation; null if it is denied.',
   }),
 });
 
 /** Of one item of a call, where it has no answer. */
 export const ItemError = Type.Object({
-  error: { ...ErrorDetail, description: 'The paths of its issues begin at the item.' },
+  error: { ...ErrorDetail, description: 'Paths of its issues begin at the item.' },
 });
 
 const resultsOf = <T extends TSchema>(result: T) =>
   Type.Object({
     results: Type.Array(Type.Union([result, ItemError]), {
-      description: 'In the order of the call: an answer each, or why there is none.',
+      description: 'In the order of the call: an answer or an error for each item.',
     }),
   });
 
@@ -251,7 +251,7 @@ export const IngestResult = Type.Object({
   rejected: Type.Optional(
     Type.Array(RejectedEvent, {
       description:
-        'Of a partial call: each event that was not recorded, and why. A path begins at the event.',
+        'With `partial`: each event that was not recorded, and why. A path begins at the event.',
     }),
   ),
 });

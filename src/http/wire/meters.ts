@@ -18,7 +18,7 @@ const Unit = Type.String({ minLength: 1, maxLength: 40 });
 const Description = Type.String({ maxLength: 1000 });
 
 export const Aggregation = oneOf(['sum', 'count', 'max', 'last', 'unique'], {
-  description: 'How the events of a period become its consumption.',
+  description: 'How the events of a period add up to its usage.',
 });
 
 export const MeterStatus = oneOf(['active', 'archived']);
@@ -30,10 +30,13 @@ const FIXED = {
   ),
   aggregation: Type.Optional(Aggregation),
   value_property: Type.Optional(
-    Property('Where the value stands in the metadata of usage: a number or a decimal string.'),
+    Property('The name of the value in the metadata of usage: a number or a decimal string.'),
   ),
   unique_property: Type.Optional(
-    Property('What `unique` counts in the metadata of usage, by its text: 7 and "7" are one.'),
+    Property(
+      'The name of what `unique` counts in the metadata of usage, by its text: 7 and "7" are ' +
+        'the same.',
+    ),
   ),
   scale: Type.Optional(
     Type.Integer({
@@ -52,7 +55,7 @@ const Cost = Type.String({
   error: 'must be a decimal string such as "0.5"',
 });
 
-const COSTS = 'Of a pool of credits: what it asks for a unit of each feature that it pays for.';
+const COSTS = 'For a pool of credits: the cost of a unit of each feature that it pays for.';
 
 export const CreditCostCreate = Body({ feature_key: FeatureKey, cost: Cost });
 export const CreditCost = Type.Object({ feature_key: FeatureKey, cost: Cost });

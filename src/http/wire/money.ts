@@ -10,8 +10,7 @@ import type { Issue } from '../edge/errors.ts';
  */
 export const Amount = Type.String({
   pattern: '^\\d{1,12}(\\.\\d{1,4})?$',
-  description:
-    'A decimal, with at most the decimals of its currency. It leaves with exactly those.',
+  description: 'A decimal with at most the decimals of its currency. Answers have exactly those.',
   examples: ['12.50'],
   error: 'must be a decimal string such as "12.50"',
 });
@@ -42,7 +41,7 @@ FormatRegistry.Set('iso-4217', (text) => text.length === 3 && isCurrency(text.to
 
 export const Currency = Type.String({
   format: 'iso-4217',
-  description: 'An ISO 4217 code. Lower case is read, and kept as upper case.',
+  description: 'An ISO 4217 code. Lower case is accepted and stored as upper case.',
   examples: ['USD'],
   error: 'must be an ISO 4217 currency code',
 });

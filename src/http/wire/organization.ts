@@ -16,7 +16,10 @@ import { NO_ZONE, Timezone, zoneOf } from './timezone.ts';
 import { Body, Country, Email, Line, Mode, Nullable, Timestamp, Uuid } from './values.ts';
 
 const SELLER = {
-  name: Type.String({ ...Line, description: 'On invoices, in place of the name above.' }),
+  name: Type.String({
+    ...Line,
+    description: 'On invoices, instead of the name of the organization.',
+  }),
   address_line1: Line,
   address_line2: Line,
   city: Line,
@@ -30,7 +33,7 @@ const SELLER = {
 
 const RetryDays = Type.Array(Type.Integer({ minimum: 1, maximum: DUNNING_RETRY_DAYS_MAX }), {
   maxItems: DUNNING_RETRIES_MAX,
-  description: 'When a failed payment is tried again, in days after it failed first; ascending.',
+  description: 'When a failed payment is retried, in days after the first failure; ascending.',
 });
 
 const Days = (description: string) =>
@@ -38,9 +41,9 @@ const Days = (description: string) =>
 
 const DUNNING = {
   retry_days: RetryDays,
-  block_after_days: Days('When access is denied.'),
+  block_after_days: Days('After how many days access is blocked.'),
   expire_after_days: Days(
-    'When the subscription ends: not before it is blocked, after all retries.',
+    'After how many days the subscription ends: not before it is blocked, and after all retries.',
   ),
 };
 

@@ -23,10 +23,10 @@ const Count = Type.Integer({ minimum: 0 });
 const Signed = Type.String({
   pattern: '^-?\\d+(\\.\\d+)?$',
   description:
-    'A decimal, with exactly the decimals of its currency. Negative where more was refunded.',
+    'A decimal with exactly the decimals of its currency. Negative if more was refunded.',
   examples: ['12.50'],
 });
-const Quantity = Nullable(Type.Number({ description: 'Null where it has more than 15 digits.' }));
+const Quantity = Nullable(Type.Number({ description: 'null if it has more than 15 digits.' }));
 
 const dayOf = <T extends TSchema>(of: T) =>
   Type.Object({
@@ -62,7 +62,7 @@ export const CountOfDay = Type.Object({ today: Count, last_week: Count });
 
 export const SubscriptionsByState = Type.Object(
   { active: Count, trialing: Count, past_due: Count, paused: Count, blocked: Count },
-  { description: 'Each that has not ended is in one of these.' },
+  { description: 'Each subscription that has not ended is counted in one of these.' },
 );
 
 export const WebhooksOfDay = Type.Object(
@@ -71,24 +71,25 @@ export const WebhooksOfDay = Type.Object(
     disabled: Count,
     delivered: Count,
     waiting: Count,
-    failed: { ...Count, description: 'Given up.' },
+    failed: { ...Count, description: 'Failed after all retries.' },
   },
-  { description: 'Deliveries that were made today: of each endpoint the newest 1,000.' },
+  { description: 'Deliveries that were created today: for each endpoint the newest 1,000.' },
 );
 
 export const Overview = Type.Object({
   at: { ...Timestamp, description: "The organization's clock." },
-  timezone: Type.String({ description: 'In which the days begin at midnight.' }),
+  timezone: Type.String({ description: 'The time zone whose midnight begins a day.' }),
   today: DayOfHours,
   last_week: { ...DayOfHours, description: 'The same weekday, a week before.' },
   revenue: Type.Array(RevenueByHour, {
-    description: 'What was captured, less what was refunded, by the hour when it was.',
+    description: 'Captures less refunds, by the hour in which they were made.',
   }),
   subscriptions: SubscriptionsByState,
   usage: Nullable(
     Type.Array(FeatureByHour, {
       description:
-        'Of `sum` and `count` meters, the 50 oldest at most, those without usage left out. Null while usage from before there were bins is being added.',
+        'For `sum` and `count` meters, at most the 50 oldest, without those that have no ' +
+        'usage. null while usage from before there were bins is being added.',
     }),
   ),
   denials: DenialsByHour,

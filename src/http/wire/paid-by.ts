@@ -10,8 +10,9 @@ export const PaidPart = Type.Object({ feature_key: FeatureKey, amount: Type.Numb
 export const PaidBy = Type.Optional(
   Type.Array(PaidPart, {
     description:
-      'Of a feature that a pool of credits pays for: units of its own allowance, then credits of the pool. No parts of 0; empty where ' +
-      'it is not allowed. Other features do not have it.',
+      'What pays for `value`, if a pool of credits pays for the feature: units of its own ' +
+      'allowance, then credits of the pool. Parts of 0 are left out; empty if it is denied. ' +
+      'Absent for other features.',
   }),
 );
 

@@ -14,15 +14,17 @@ const Field = (description: string) => Type.Optional(Type.String({ description }
 /** Every field is optional: the page shows what is wrong beside the field. */
 export const PayForm = Body({
   total: Field(
-    'The total that the page showed. Where another one is due, nothing is charged and the page is shown again.',
+    'The total that the page showed. If it has changed, nothing is charged and the page is ' +
+      'shown again.',
   ),
   action: Field(
-    '`update` and `remove_discount` show the page again, and pay nothing; `give_up` cancels an attempt that waits elsewhere.',
+    '`update` and `remove_discount` show the page again and pay nothing; `give_up` cancels an ' +
+      'attempt that waits at the processor.',
   ),
-  attempt: Field('Which attempt is given up.'),
+  attempt: Field('The attempt to cancel.'),
   currency: Field('One of those that the page offers.'),
   discount_code: Field('Empty for none.'),
-  email: Field('Where the checkout came without one.'),
+  email: Field('If the checkout has none.'),
   name: Field(''),
   payment_method: Field('`card` or `bank_debit`.'),
   card_number: Field(''),

@@ -61,13 +61,17 @@ export const Dispute = Type.Object({
   id: Uuid,
   status: DisputeStatus,
   amount: Total,
-  amount_held: Type.String({ ...Total, description: 'Of an open one: it cannot be refunded.' }),
+  amount_held: Type.String({
+    ...Total,
+    description: 'Held while the dispute is open: it cannot be refunded.',
+  }),
   amount_charged_back: Type.String({
     ...Total,
-    description: 'Of a lost one: less than `amount` where the rest had been refunded before.',
+    description:
+      'What a lost dispute took: less than `amount` if the rest had been refunded before.',
   }),
   reason: DisputeReason,
-  reference: Type.String({ description: "The processor's own name for it." }),
+  reference: Type.String({ description: "The processor's id of the dispute." }),
   opened_at: Timestamp,
   closed_at: Nullable(Timestamp),
 });
@@ -78,7 +82,8 @@ export const Payment = Type.Object({
   amount: Type.String({
     ...Total,
     description:
-      "What was asked for. Of a part that you have captured at Stripe by hand, the payment's invoice, its event and `refundable_amount` say how much it is.",
+      'The requested amount. If you captured only a part at Stripe by hand, the invoice, the ' +
+      'event and `refundable_amount` have that part.',
   }),
   currency: Currency,
   amount_refunded: Total,
@@ -90,8 +95,7 @@ export const Payment = Type.Object({
   subscription_id: Nullable(Uuid),
   invoice_id: Nullable(Uuid),
   customer_id: Type.Union([Uuid, Type.Null()], {
-    description:
-      'Also of a payment that is not made, where the customer was known when the buyer tried to pay.',
+    description: 'Also for a payment that failed, if the customer was known at the attempt.',
   }),
   customer_email: Nullable(Email),
   external_customer_id: Nullable(ExternalCustomerId),
@@ -103,7 +107,7 @@ export const Payment = Type.Object({
   created_at: Timestamp,
   paid_at: Nullable(Timestamp),
   disputes: Type.Optional(
-    Type.Array(Dispute, { description: 'Oldest first. Absent where nothing was ever disputed.' }),
+    Type.Array(Dispute, { description: 'Oldest first. Absent without a dispute.' }),
   ),
 });
 

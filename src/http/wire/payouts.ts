@@ -8,10 +8,10 @@ import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 export const PayoutQuery = Body({
   ...PAGE,
   from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Payouts that were made from then on.' }),
+    Type.String({ format: 'date-time', description: 'Only payouts at or after this time.' }),
   ),
   to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Payouts that were made before then.' }),
+    Type.String({ format: 'date-time', description: 'Only payouts before this time.' }),
   ),
 });
 
@@ -26,23 +26,23 @@ const of = (description: string) => Nullable({ ...Sum, description });
 
 export const Payout = Type.Object({
   id: Uuid,
-  payout_id: Type.String({ description: 'As the processor names it.' }),
+  payout_id: Type.String({ description: "The processor's id of the payout." }),
   account: Type.String({ description: 'The connected account that was paid out.' }),
-  amount: { ...Sum, description: 'Gross, less fees, refunds and disputes, and other.' },
+  amount: { ...Sum, description: '`gross` less `fees`, `refunds` and `disputes`, plus `other`.' },
   currency: Currency,
   status: Type.String({
-    description: 'As the processor says: pending, in_transit, paid, failed, canceled.',
+    description: "The processor's status: pending, in_transit, paid, failed, canceled.",
   }),
   arrival_date: Type.String({
     format: 'date',
-    description: 'When it reaches the bank, or should.',
+    description: 'When it arrives at the bank, or is expected to.',
   }),
-  gross: of('What its charges brought. Null, like the others, while that is not read.'),
-  fees: of('What the processor kept.'),
-  refunds: of('What went back to buyers.'),
-  disputes: of('What the banks of buyers took back.'),
-  other: of('All else in it: top-ups, reserves, corrections.'),
-  count: Nullable(Type.Integer({ minimum: 0, description: 'How many transactions are in it.' })),
+  gross: of('The sum of its charges. null, as the others, until it is read.'),
+  fees: of('The fees of the processor.'),
+  refunds: of('The sum of its refunds.'),
+  disputes: of('The sum that disputes took.'),
+  other: of('Everything else: top-ups, reserves, corrections.'),
+  count: Nullable(Type.Integer({ minimum: 0, description: 'The number of transactions in it.' })),
   created_at: Timestamp,
 });
 

@@ -15,7 +15,7 @@ export const PortalTokenCreate = Body(
         maximum: PORTAL_TTL_S_MAX,
         default: PORTAL_TTL_S_DEFAULT,
         error: `must be a whole number from 1 to ${PORTAL_TTL_S_MAX}`,
-        description: 'How long it opens the portal.',
+        description: 'For how many seconds the link is valid.',
       }),
     ),
   },
@@ -25,7 +25,7 @@ export const PortalTokenCreate = Body(
 export const PortalToken = Type.Object({
   id: Uuid,
   customer_id: Uuid,
-  token: Type.String({ description: 'Shown this once.' }),
+  token: Type.String({ description: 'Shown only once.' }),
   url: Type.String({ description: 'Where to send the customer.' }),
   created_at: Timestamp,
   expires_at: Timestamp,

@@ -21,7 +21,8 @@ export const PortalPause = Body(
       Type.Boolean({
         default: false,
         description:
-          'Periods go on and leave draft invoices. Otherwise there are no invoices and no charges.',
+          'Periods continue and leave draft invoices. Otherwise there are no invoices and no ' +
+          'charges.',
       }),
     ),
   },

@@ -18,8 +18,9 @@ export const ProcessorConnect = Body(
       Type.String({
         maxLength: SECRET_LENGTH_MAX,
         description:
-          'The signing secret (`whsec_...`) of an endpoint that you have made at Stripe. Omitted: an endpoint is made there, where the key ' +
-          'may; one that you have named before stays.',
+          'The signing secret (`whsec_...`) of an endpoint that you created at Stripe. ' +
+          'Omitted: an endpoint is created there if the key allows it; an endpoint that you ' +
+          'named before stays.',
       }),
     ),
   },
@@ -30,15 +31,16 @@ const STATUSES = ['active', 'webhook_secret_required', 'failing'] as const;
 
 export const ProcessorAccountStatus = oneOf(STATUSES, {
   description:
-    '`webhook_secret_required`: payments work, but what changes at Stripe by itself is learned late, because Stripe does not tell: make an ' +
-    'endpoint there and send its `webhook_secret`. `failing`: Stripe refuses the key; send another.',
+    '`webhook_secret_required`: payments work, but changes at Stripe are learned late, ' +
+    'because it sends no webhooks: create an endpoint there and send its `webhook_secret`. ' +
+    '`failing`: Stripe refuses the key; send another one.',
 });
 
 export const ProcessorAccount = Type.Object({
   type: oneOf(['stripe']),
-  account: Type.String({ description: "The account, by Stripe's id of it." }),
+  account: Type.String({ description: "Stripe's id of the account." }),
   mode: Mode,
-  last4: Type.String({ description: 'The end of the key.' }),
+  last4: Type.String({ description: 'The last four characters of the key.' }),
   status: ProcessorAccountStatus,
   checked_at: Timestamp,
 });

@@ -17,7 +17,7 @@ import { Body, Name, Timestamp, Uuid, oneOf } from './values.ts';
 /** Not in the form of an id: a buy link names its product by either. */
 const Slug = Type.String({
   pattern: '^(?!(?:prod_)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$)[a-z0-9][a-z0-9_-]{0,63}$',
-  description: 'Names the product in a buy link. Unique over all organisations.',
+  description: 'Names the product in a buy link. Unique among all organizations.',
   error:
     'must be 1 to 64 of a-z, 0-9, _ and -, begin with a letter or digit, and not read like an id',
 });
@@ -54,7 +54,8 @@ export const PriceCreate = Body(
         maximum: 365,
         default: 1,
         description:
-          'A period is so many intervals. At most 365 days, 156 weeks, 36 months, 3 years.',
+          'The number of intervals in a period: 3 with `month` is every 3 months. At most 365 ' +
+          'days, 156 weeks, 36 months, 3 years.',
       }),
     ),
     trial_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 730, default: 0 })),
@@ -109,7 +110,7 @@ export const Product = Type.Object({
   id: Uuid,
   name: Name,
   description: Description,
-  prices: Type.Array(Price, { description: 'All of them, active ones first.' }),
+  prices: Type.Array(Price, { description: 'All prices, active ones first.' }),
   slug: Slug,
   status: ProductStatus,
   metadata: Metadata,

@@ -42,16 +42,15 @@ export const Reservation = Type.Object({
   feature_key: Type.String(),
   customer_id: Uuid,
   external_customer_id: Nullable(ExternalCustomerId),
-  amount: Type.Number({ description: 'What is held, or was.' }),
-  committed: Type.Number({ description: 'What the work came to; 0 until it is committed.' }),
+  amount: Type.Number({ description: 'The amount that is or was held.' }),
+  committed: Type.Number({ description: 'The committed value; 0 until then.' }),
   status: oneOf(['open', 'committed', 'released', 'expired']),
-  late: Type.Boolean({ description: 'Whether it was committed after it had expired.' }),
+  late: Type.Boolean({ description: 'Whether it was committed after its expiry.' }),
   expires_at: Timestamp,
   created_at: Timestamp,
   balance: Nullable(
     Type.Number({
-      description:
-        'What is left of the feature, with everything taken off that is held; null: unlimited.',
+      description: 'The balance of the feature, less everything that is held; null: unlimited.',
     }),
   ),
   remaining: Nullable(Type.Number({ description: 'The same, never below 0.' })),

@@ -24,9 +24,9 @@ export const SpendCap = Type.Object({
   spent: Type.String({
     ...Spent,
     description:
-      "What unbilled usage of the customer's subscriptions in this currency has come to, each in its current period: an exact " +
-      'decimal, before rounding and minimums. It may be above the cap: usage that is told with /track is recorded, unless its ' +
-      '`overage` is `reject`.',
+      "The cost of the unbilled usage of the customer's subscriptions in this currency, each " +
+      'in its current period: exact, before rounding and minimums. It may exceed the cap: ' +
+      '/track records usage unless its `overage` is `reject`.',
   }),
   remaining: Type.String({ ...Spent, description: 'What is left of the cap; never below 0.' }),
 });

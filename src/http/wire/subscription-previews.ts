@@ -8,16 +8,19 @@ import { Timestamp } from './values.ts';
 
 export const SubscriptionPreview = Type.Object({
   ...BILLED,
-  amount_due: Type.String({ ...Total, description: 'What is charged at once.' }),
+  amount_due: Type.String({ ...Total, description: 'The amount that is charged at once.' }),
   credited: Type.String({
     ...Total,
-    description: 'What comes back as credit for later invoices.',
+    description: 'The amount that becomes credit for later invoices.',
   }),
   waits_for_payment: Type.Boolean({
-    description: 'Whether it takes effect with the payment of `amount_due`, and not without.',
+    description: 'Whether it takes effect only when `amount_due` is paid.',
   }),
   subscription: Subscription,
-  as_of: Type.String({ ...Timestamp, description: 'When it was reckoned: by the millisecond.' }),
+  as_of: Type.String({
+    ...Timestamp,
+    description: 'The time of the calculation, to the millisecond.',
+  }),
 });
 
 export function fromPreview(preview: PreviewRecord): Static<typeof SubscriptionPreview> {

@@ -24,7 +24,7 @@ export const SubscriptionStatus = namedOneOf(['active', 'paused', 'canceled']);
 const Quantity = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: 'Multiplies the price and what the product gives.',
+  description: 'Multiplies the price and the limits of the product.',
   error: 'must be a whole number from 1 to 1000000',
 });
 
@@ -34,14 +34,14 @@ export const SubscriptionCreate = Body(
     external_customer_id: Type.Optional(ExternalCustomerId),
     product_id: Uuid,
     price_id: Type.Optional(
-      Type.String({ ...Uuid, description: 'Omitted: the recurring price that was made first.' }),
+      Type.String({ ...Uuid, description: 'Omitted: the oldest recurring price.' }),
     ),
     quantity: Type.Optional(Type.Integer({ ...Quantity, default: 1 })),
     trial_days: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 730,
-        description: 'Omitted: as the price says.',
+        description: 'Omitted: the trial days of the price.',
         error: 'must be a whole number from 0 to 730',
       }),
     ),
@@ -78,7 +78,7 @@ export const SubscriptionPause = Body(
     keep_invoices: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Whether periods go on and leave draft invoices, which nobody charges.',
+        description: 'Whether periods continue and leave draft invoices, which are not charged.',
       }),
     ),
   },
@@ -97,8 +97,9 @@ export const PendingChange = Type.Object(
   },
   {
     description:
-      'A change, or a resume, that waits for its payment: a bank debit takes days. It begins when that is paid, and not without. ' +
-      'Until then nothing changes; a cancellation, or `unschedule`, takes it back.',
+      'A change or resume that waits for its payment, which takes days for a bank debit. It ' +
+      'takes effect when the payment succeeds. Until then nothing changes; a cancellation or ' +
+      '`unschedule` undoes it.',
   },
 );
 
@@ -119,18 +120,18 @@ export const Subscription = Type.Object({
     Type.String({
       ...Timestamp,
       description:
-        'When dunning next charges what is owed; null where it does not, or a charge is under way.',
+        'When dunning makes the next charge; null if it makes none or a charge is under way.',
     }),
   ),
   quantity: Type.Integer(),
   current_period_start: Timestamp,
   current_period_end: Timestamp,
-  anchor_at: Type.String({ ...Timestamp, description: 'Where the periods count from.' }),
+  anchor_at: Type.String({ ...Timestamp, description: 'The time from which periods are counted.' }),
   trial_end: Nullable(Timestamp),
   cancel_at_period_end: Type.Boolean(),
   cancellation_effective_at: Nullable(Timestamp),
   canceled_at: Nullable(
-    Type.String({ ...Timestamp, description: 'When the cancellation was asked for.' }),
+    Type.String({ ...Timestamp, description: 'When the cancellation was requested.' }),
   ),
   ended_at: Nullable(Timestamp),
   paused_at: Nullable(Timestamp),

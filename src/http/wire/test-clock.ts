@@ -12,19 +12,21 @@ export const TestClockMove = Body(
       Type.String({
         pattern: DURATION,
         description:
-          'An ISO 8601 duration in whole numbers, as `P1M` or `P1DT12H`: from what the clock says, by the calendar in UTC. 31 January and a month is the last day of February.',
+          'An ISO 8601 duration in whole numbers, such as `P1M` or `P1DT12H`, from the time ' +
+          'of the clock, by the calendar in UTC. 31 January plus a month is the last day of ' +
+          'February.',
         error: 'must be an ISO 8601 duration in whole numbers, such as P1M',
       }),
     ),
     now: Type.Optional(
-      Type.String({ ...Timestamp, description: 'What it shall say; not what it is past.' }),
+      Type.String({ ...Timestamp, description: 'The new time; not in the past of the clock.' }),
     ),
   },
   { advance: 'P1M' },
 );
 
 export const TestClockStatus = oneOf(['ready', 'advancing'], {
-  description: '`advancing` while what is due is being done, at the time that `now` says.',
+  description: '`advancing` while due work is being done; `now` is how far it is.',
 });
 
 export const TestClock = Type.Object({

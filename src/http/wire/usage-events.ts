@@ -16,18 +16,17 @@ export const UsageEventQuery = Body({
     Type.String({ minLength: 1, maxLength: 64, description: 'The slug of the meter.' }),
   ),
   from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Events with a time from then on.' }),
+    Type.String({ format: 'date-time', description: 'Only events at or after this time.' }),
   ),
   to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Events with a time before then.' }),
+    Type.String({ format: 'date-time', description: 'Only events before this time.' }),
   ),
   cursor: Type.Optional(
     Type.String({ maxLength: 100, description: '`next_cursor` of the page before.' }),
   ),
   limit: Type.Optional({
     ...PAGE.limit,
-    description:
-      'Events of a page. It has fewer where the next one would take the answer past 1 MiB.',
+    description: 'Events of a page. It has fewer if the next one would exceed 1 MiB.',
   }),
 });
 
@@ -36,7 +35,7 @@ export const UsageEvent = Type.Object({
   feature_key: Type.String(),
   customer_id: Uuid,
   external_customer_id: Nullable(Type.String()),
-  value: Type.Number({ description: 'As it was reported: a correction is negative.' }),
+  value: Type.Number({ description: 'As reported: negative for a correction.' }),
   timestamp: { ...Timestamp, description: 'When the usage happened.' },
   recorded_at: Timestamp,
   metadata: Nullable(UsageMetadata),
@@ -44,10 +43,10 @@ export const UsageEvent = Type.Object({
 
 export const UsageEvents = Type.Object({
   data: Type.Array(UsageEvent, {
-    description: 'A page may have fewer than `limit`, also none, while there are more.',
+    description: 'A page may have fewer rows than `limit`, or none, while there are more.',
   }),
   next_cursor: Nullable(
-    Type.String({ description: 'Where the next page begins. Null: there are no more.' }),
+    Type.String({ description: 'Where the next page begins. null: there are no more.' }),
   ),
 });
 

@@ -22,8 +22,9 @@ type Model = (typeof MODELS)[number];
 
 export const UsageModel = oneOf(MODELS, {
   description:
-    '`per_unit`: each unit costs `unit_amount`. `graduated`: each unit costs what its tier says. `volume`: all units cost what the ' +
-    'tier says that the whole quantity is in. `package`: each package that is begun costs `package_amount`.',
+    '`per_unit`: each unit costs `unit_amount`. `graduated`: each unit has the price of its ' +
+    'tier. `volume`: all units have the price of the tier that has the whole quantity. ' +
+    '`package`: each started package costs `package_amount`.',
   error: `must be one of ${MODELS.join(', ')}`,
 });
 
@@ -35,11 +36,13 @@ const FeatureKey = Type.String({
   description: 'The slug of the meter.',
 });
 
-const UP_TO = 'The last unit of the tier, counted beyond the allowance; `null` in the last tier.';
-const FLAT = 'Added once, as soon as a unit is in the tier.';
+const UP_TO =
+  'The last unit of the tier (inclusive), counted beyond the allowance; null in the last tier.';
+const FLAT = 'Added once when a unit is in the tier.';
 const MINIMUM =
-  'What each period of the allowance costs at least, also without usage: for the share of it in which the price is in force.';
-const MAXIMUM = 'What each period of the allowance costs at most.';
+  'The minimum for each period of the allowance, also without usage, for the share of it in ' +
+  'which the price is in force.';
+const MAXIMUM = 'The maximum for each period of the allowance.';
 const TIERS = 'Of `graduated` and `volume`. They ascend.';
 const SIZE = 'The units of a package. Of `package`.';
 

@@ -28,18 +28,21 @@ export const UsageQuery = Body({
     maxLength: 64,
     description: 'The slug of a `sum` or `count` meter.',
   }),
-  customer_id: Type.Optional({ ...Uuid, description: 'Without a customer: of all together.' }),
+  customer_id: Type.Optional({
+    ...Uuid,
+    description: 'Without a customer: all customers together.',
+  }),
   external_customer_id: Type.Optional(ExternalCustomerId),
   from: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Usage from then on. Without it: the last 24 hours, 30 days or 12 months.',
+      description: 'The start of the range. Default: the last 24 hours, 30 days or 12 months.',
     }),
   ),
   to: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Usage before then. Without it: through the end of the present bin.',
+      description: 'The end of the range (exclusive). Default: the end of the current bin.',
     }),
   ),
   bin: Type.Optional({ ...namedOneOf(BINS), default: 'day' }),
@@ -50,7 +53,7 @@ export const UsageQuery = Body({
       maxLength: 100,
       pattern: '^metadata\\.',
       error: 'must be metadata. and a name of metadata',
-      description: 'A bin for each value that the events have under a name: `metadata.region`.',
+      description: 'A row for each value of a name in the metadata, such as `metadata.region`.',
     }),
   ),
   format: Type.Optional({ ...namedOneOf(['json', 'csv']), default: 'json' }),
@@ -60,28 +63,34 @@ type Query = Static<typeof UsageQuery>;
 
 const Group = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
   description:
-    'With `group_by`: the value as it was sent, so 1 is not "1". Null: events without the name, and those of all groups but the 250 largest.',
+    'With `group_by`: the value as it was sent, so 1 and "1" differ. null: events without the ' +
+    'name, and those of all but the 250 largest groups.',
 });
 
 export const UsageBin = Type.Object({
   start: {
     ...Timestamp,
-    description: "The calendar's, also where `from` is later: usage before `from` is not in it.",
+    description:
+      'The start on the calendar, also if `from` is later: usage before `from` is not ' +
+      'included.',
   },
   end: {
     ...Timestamp,
     description:
-      "Not in it. The calendar's, also where `to` is earlier: usage from `to` on is not in it.",
+      'Exclusive. The end on the calendar, also if `to` is earlier: usage from `to` on is not ' +
+      'included.',
   },
   value: Nullable(
     Type.Number({
       description:
-        'The sum, or of a `count` meter the number of events, from which a correction takes one off. Null where it has more than 15 digits: CSV shows those too.',
+        'The sum; for a `count` meter the number of events less corrections. null if it has ' +
+        'more than 15 digits: the CSV has those.',
     }),
   ),
   events: Type.Integer({
     description:
-      'The number of events; a correction is one, too. What is committed on a `count` meter is as many as its units.',
+      'The number of events, corrections included. A commit on a `count` meter counts as many ' +
+      'as its units.',
   }),
   group: Type.Optional(Group),
 });
@@ -91,7 +100,8 @@ export const UsageSeries = Type.Object({
   exact_through: {
     ...Timestamp,
     description:
-      "An instant of the organization's clock: every event that was acknowledged up to it is counted.",
+      "A time of the organization's clock: every event that was acknowledged until then is " +
+      'counted.',
   },
 });
 

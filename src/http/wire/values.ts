@@ -43,7 +43,7 @@ export const Email = Type.String({
 export const ExternalCustomerId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: "The merchant's own id of the customer.",
+  description: "The merchant's own id for the customer.",
 });
 
 /** A name that people read. */

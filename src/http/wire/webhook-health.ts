@@ -9,20 +9,20 @@ import { Body, Uuid } from './values.ts';
 
 export const WebhookHealthQuery = Body({
   ...PAGE,
-  endpoint_id: Type.Optional({ ...Uuid, description: 'This endpoint alone.' }),
+  endpoint_id: Type.Optional({ ...Uuid, description: 'Only this endpoint.' }),
 });
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const WebhookCounts = Type.Object(
   {
-    delivered: Count('The receiver has them.'),
+    delivered: Count('The receiver has accepted them.'),
     pending: Count('Not tried yet.'),
-    retrying: Count('Tried without success, and to be tried again.'),
-    held: Count('They wait for the endpoint to be enabled.'),
-    exhausted: Count('Given up.'),
+    retrying: Count('Failed so far, and will be retried.'),
+    held: Count('Waiting for the endpoint to be enabled.'),
+    exhausted: Count('Failed after all retries.'),
   },
-  { description: 'Of deliveries, by what became of them so far.' },
+  { description: 'Deliveries by their current outcome.' },
 );
 
 export const WebhookHealth = Type.Object({
@@ -30,7 +30,7 @@ export const WebhookHealth = Type.Object({
   today: { ...WebhookCounts, description: "Since midnight in the organization's time zone." },
   week: { ...WebhookCounts, description: 'Since midnight six days before.' },
   complete: Type.Boolean({
-    description: `Whether these are all of the seven days: only the newest ${DELIVERIES_READ_MAX} deliveries of an endpoint are counted.`,
+    description: `Whether all of the seven days are counted: of an endpoint only the newest ${DELIVERIES_READ_MAX} are.`,
   }),
 });
 

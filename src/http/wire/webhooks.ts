@@ -27,7 +27,8 @@ import { Body, Mode, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 const Url = Type.String({
   maxLength: PUBLIC_URL_LENGTH_MAX,
   description:
-    'https, and a public host. For a test key, and where it is allowed, this machine too: http://localhost.',
+    'An https URL of a public host. With a test key `http://localhost` too, if the service ' +
+    'allows it.',
 });
 
 const SUBSCRIBABLE: readonly string[] = ['*', ...EVENT_TYPES];
@@ -63,7 +64,7 @@ const SubscriptionList = (byDefault: string) =>
       minItems: 1,
       maxItems: SUBSCRIBABLE.length,
       uniqueItems: true,
-      description: `\`["*"]\` for all of them. ${byDefault}`,
+      description: `\`["*"]\` for all types. ${byDefault}`,
     }),
   );
 
@@ -75,7 +76,7 @@ const Description = Type.String({ maxLength: 500 });
 export const EndpointStatus = oneOf(['enabled', 'disabled']);
 
 const Secret = Type.String({
-  description: 'Signs every delivery: `whsec_` and base64. It is shown this once.',
+  description: 'Signs every delivery: `whsec_` and base64. Shown only once.',
 });
 
 const HOOK = 'https://shop.example.com/webhooks';
@@ -108,7 +109,8 @@ const endpointFields = {
   status: EndpointStatus,
   disabled_reason: Type.Union([Type.Literal('gone'), Type.Literal('failing'), Type.Null()], {
     description:
-      '`gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did, or it is enabled.',
+      '`gone`: it answered 410. `failing`: all deliveries of a day failed. null: disabled by ' +
+      'hand, or enabled.',
   }),
   failing_since: Nullable(Timestamp),
   created_at: Timestamp,
@@ -152,7 +154,7 @@ export const RotatedSecret = Type.Object({
   secret: Secret,
   previous_secret_until: Type.String({
     format: 'date-time',
-    description: 'Until then deliveries are signed with the replaced secret too.',
+    description: 'Until then deliveries are also signed with the old secret.',
   }),
 });
 
@@ -168,13 +170,13 @@ export const ReplayRequest = Body(
     types: Type.Optional(
       SubscriptionList('Omitted: what the endpoint subscribes to. It may name what it does not.'),
     ),
-    dry_run: Type.Optional(AskedFor(Type.Boolean({ description: 'Count, and send nothing.' }))),
+    dry_run: Type.Optional(AskedFor(Type.Boolean({ description: 'Only count; send nothing.' }))),
   },
   { since: '2026-11-01T00:00:00.000Z', until: '2026-11-02T00:00:00.000Z', dry_run: true },
 );
 
 export const Replayed = Type.Object({
-  count: Type.Integer({ description: 'Deliveries that are sent again, or for the first time.' }),
+  count: Type.Integer({ description: 'The number of deliveries that are sent.' }),
 });
 
 export const DeliveryStatus = oneOf(DELIVERY_STATUSES, {
@@ -184,9 +186,9 @@ export const DeliveryStatus = oneOf(DELIVERY_STATUSES, {
 export const DeliveryAttempt = Type.Object({
   at: Timestamp,
   status_code: Nullable(Type.Integer()),
-  error: Nullable(Type.String({ description: 'Why there was no answer, or none to accept.' })),
+  error: Nullable(Type.String({ description: 'Why the attempt failed.' })),
   duration_ms: Type.Integer(),
-  response_head: Nullable(Type.String({ description: 'The first bytes of the answer.' })),
+  response_head: Nullable(Type.String({ description: 'The first bytes of the response.' })),
 });
 
 export const Delivery = Type.Object({

@@ -3,7 +3,7 @@ import { Nullable, oneOf, Timestamp, Uuid } from '../values.ts';
 import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
-const HEARD = 'It is written only where an endpoint asks for it, by name or with `*`.';
+const HEARD = 'It is written only if an endpoint subscribes to it, by name or with `*`.';
 
 const FIELDS = {
   customerId: Uuid,
@@ -12,7 +12,7 @@ const FIELDS = {
   periodStart: Nullable(Timestamp),
   periodEnd: Nullable(Timestamp),
   ...ECHO,
-  amount: Type.Number({ description: 'The units that it gives.' }),
+  amount: Type.Number({ description: 'The units that the top-up grants.' }),
 };
 
 const sample = {
@@ -27,23 +27,24 @@ const sample = {
 
 export const AUTO_TOPUP_PAYLOADS = {
   'auto_topup.succeeded': {
-    meaning: `A customer's feature was topped up by itself: it was paid for, and granted. ${HEARD}`,
+    meaning: `An automatic top-up was paid and granted. ${HEARD}`,
     about: ['ENTITLEMENT'],
     fields: { ...FIELDS, paymentId: Uuid, reason: Type.Null() },
     sample: () => ({ ...sample, paymentId: SAMPLE.paymentId, reason: null }),
   },
   'auto_topup.failed': {
-    meaning: `An automatic top-up was not paid for. ${HEARD}`,
+    meaning: `An automatic top-up was not paid. ${HEARD}`,
     about: ['ENTITLEMENT'],
     fields: {
       ...FIELDS,
       paymentId: Nullable(
-        Type.String({ ...Uuid, description: 'null: there was no payment method to charge.' }),
+        Type.String({ ...Uuid, description: 'null: there was no payment method.' }),
       ),
       reason: oneOf(['declined', 'authentication_required', 'no_payment_method']),
       status: oneOf(['armed', 'charging', 'suspended'], {
         description:
-          '`charging`: it is tried again. `suspended`: not before another payment method is stored.',
+          '`charging`: the charge will be retried. `suspended`: no charge until another ' +
+          'payment method is stored.',
       }),
       nextAttemptAt: Nullable(Timestamp),
     },

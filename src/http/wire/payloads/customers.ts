@@ -36,7 +36,7 @@ const customer = () => ({
 
 export const CUSTOMER_PAYLOADS = {
   'customer.created': {
-    meaning: 'A customer was made, by a checkout, a buy link or the API.',
+    meaning: 'A customer was created, by a checkout, a buy link or the API.',
     about: ['CUSTOMER'],
     fields: CUSTOMER,
     sample: customer,

@@ -59,14 +59,14 @@ export const INVOICE_PAYLOADS = {
       disputeId: Nullable(
         Type.String({
           ...Uuid,
-          description: 'Of a dispute of its payment that was lost, or won after all.',
+          description: 'The dispute of its payment that was lost, or won later.',
         }),
       ),
       amountDelta: Nullable(
         Type.String({
           // As large as a total.
           pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
-          description: 'What went back to the buyer; negative where that was taken back.',
+          description: 'The amount that went back to the buyer; negative if that was reversed.',
         }),
       ),
     },

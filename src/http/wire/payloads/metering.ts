@@ -19,7 +19,7 @@ const PERIOD = { periodStart: Nullable(Timestamp), periodEnd: Nullable(Timestamp
 
 /** null is unlimited. */
 const Limit = Nullable(Type.Number({ description: 'null: unlimited.' }));
-const SignedBalance = Type.Number({ description: 'Negative where more was used than granted.' });
+const SignedBalance = Type.Number({ description: 'Negative if more was used than granted.' });
 
 const ofMeter = {
   customerId: SAMPLE.customerId,
@@ -56,7 +56,8 @@ const ofAlert = {
 export const METERING_PAYLOADS = {
   'entitlement.granted': {
     meaning:
-      'A feature or an allowance was granted: a subscription started, its plan changed, or a top-up came.',
+      'A feature or an allowance was granted: by the start of a subscription, a change of ' +
+      'plan, a renewal or a top-up.',
     about: ['ENTITLEMENT'],
     fields: {
       ...OF_METER,
@@ -108,9 +109,9 @@ export const METERING_PAYLOADS = {
   },
   'customer.spend_cap_reached': {
     meaning:
-      "Usage beyond what is included has come to a customer's spend cap, or the cap has refused usage. Once in a period of the " +
-      'subscription that sells the usage; another cap arms it again. It is written only where an endpoint asks for it, by name ' +
-      'or with `*`.',
+      "The cost of usage reached a customer's spend cap, or the cap refused usage. Once in a " +
+      'period of the subscription that sells the usage; another cap arms it again. It is ' +
+      'written only if an endpoint subscribes to it, by name or with `*`.',
     about: ['ENTITLEMENT'],
     fields: {
       ...OF_METER,
@@ -118,7 +119,10 @@ export const METERING_PAYLOADS = {
       amount: Type.String({ ...Amount, description: 'The cap.' }),
       currency: Currency,
       spent: Spent,
-      subscriptionId: Type.String({ ...Uuid, description: 'Which sells the usage.' }),
+      subscriptionId: Type.String({
+        ...Uuid,
+        description: 'The subscription that sells the usage.',
+      }),
       periodStart: Type.String({ ...Timestamp, description: 'Of the subscription.' }),
       periodEnd: Type.String({ ...Timestamp, description: 'Of the subscription.' }),
     },
@@ -134,48 +138,54 @@ export const METERING_PAYLOADS = {
   },
   'alert.triggered': {
     meaning:
-      'Usage of a customer, or a reservation, has reached the threshold of an alert: once for each crossing, and one for each threshold ' +
-      'that a call jumps over. A grant or a new period arms it again. It is written only where an endpoint asks for it, by name or ' +
-      'with `*`.',
+      'Usage or a reservation of a customer reached the threshold of an alert: once for each ' +
+      'crossing, and one for each threshold that a call passes. A grant or a new period arms ' +
+      'it again. It is written only if an endpoint subscribes to it, by name or with `*`.',
     about: ['ENTITLEMENT'],
     fields: {
       ...OF_ALERT,
       initial: Type.Boolean({
         description:
-          'Whether the customer was past it before: when the alert was made, or by something else than usage.',
+          'Whether the customer was already past the threshold when the alert was created, or ' +
+          'passed it without usage.',
       }),
     },
     sample: () => ({ ...ofAlert, consumed: 800, limit: 1000, balance: 200, initial: false }),
   },
   'alert.recovered': {
     meaning:
-      'A grant or a new period has led a customer back from the threshold of an alert that had fired, and arms it again. It is written ' +
-      'only where an endpoint asks for it, by name or with `*`.',
+      'A grant or a new period took a customer back from the threshold of an alert that had ' +
+      'fired, and armed it again. It is written only if an endpoint subscribes to it, by name ' +
+      'or with `*`.',
     about: ['ENTITLEMENT'],
     fields: OF_ALERT,
     sample: () => ({ ...ofAlert, consumed: 0, limit: 1000, balance: 1000 }),
   },
   'usage.recorded': {
     meaning:
-      'A call recorded usage on a meter of a customer. One for each /track and, of an ingest call, for each customer and meter that ' +
-      'it touched. It is written only where an endpoint asks for it, by name or with `*`.',
+      'A call recorded usage on a meter of a customer. One for each /track and, for an ingest ' +
+      'call, for each customer and meter. It is written only if an endpoint subscribes to it, ' +
+      'by name or with `*`.',
     about: ['USAGE'],
     fields: {
       ...OF_METER,
       count: Type.Integer({
         description:
-          'How many usage events of the call it stands for. What follows of one event is of the last of them.',
+          'The number of usage events of the call that it stands for. The other fields of a ' +
+          'single event are those of the last one.',
       }),
       value: Nullable(
         Type.Number({
           description:
-            'What they reported together: the sum; of a meter with `max` the greatest, of one with `last` the latest. null: too ' +
-            'great to be exact.',
+            'Their values together: the sum; for `max` the greatest, for `last` the latest. ' +
+            'null: too large to be exact.',
         }),
       ),
-      consumed: Type.Number({ description: 'In the period that the usage counts in, after it.' }),
+      consumed: Type.Number({
+        description: 'In the period in which the usage counts, afterwards.',
+      }),
       balance: Nullable(Type.Number({ description: 'Of that period. null: unlimited.' })),
-      usageEventId: Type.String({ ...Uuid, description: 'As the call answered it.' }),
+      usageEventId: Type.String({ ...Uuid, description: 'The id in the answer of the call.' }),
       idempotencyKey: Nullable(Type.String()),
       externalId: Nullable(Type.String()),
       metadata: Nullable(UsageMetadata),

@@ -9,7 +9,9 @@ const OBJECTS = ['CUSTOMER', 'SUBSCRIPTION', 'INVOICE'];
 const TAG = {
   tagId: Uuid,
   tagName: Type.String(),
-  controlTag: Type.Boolean({ description: 'Whether it steers the service, beyond being a label.' }),
+  controlTag: Type.Boolean({
+    description: 'Whether the tag controls the service, and is not only a label.',
+  }),
   taggedObjectType: oneOf(OBJECTS),
   taggedObjectId: Uuid,
   ...ECHO,
@@ -73,7 +75,7 @@ export const ORGANISATION_PAYLOADS = {
     fields: {
       key: oneOf(['name', 'timezone', 'seller', 'dunning', 'branding', 'processor']),
       changes: Type.Array(oneOf(SETTINGS), {
-        description: 'The names of what changed, never what they hold.',
+        description: 'The names of the changed fields, never their values.',
       }),
       actor: Type.String({
         description: 'Who changed it: the API key, by its id; `admin` for the command line.',

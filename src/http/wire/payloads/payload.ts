@@ -25,8 +25,9 @@ export const ECHO = {
   externalCustomerId: Nullable(
     Type.String({
       description:
-        'As sent with the checkout that began what the event is about; without one, what you call the customer now. So is ' +
-        '`metadata`: of the checkout or the subscription that began it, else of the customer.',
+        'As sent with the checkout that the event results from, else the current external id ' +
+        'of the customer. The same holds for `metadata`: of the checkout or the subscription, ' +
+        'else of the customer.',
     }),
   ),
   metadata: Metadata,
@@ -35,20 +36,23 @@ export const ECHO = {
 /** What all events carry (docs/spec/events.md#envelope). */
 export function commonFields(type: TSchema, about: TSchema = oneOf(OBJECT_TYPES)) {
   return {
-    id: Type.String({ ...Uuid, description: "The event's id, again." }),
+    id: Type.String({ ...Uuid, description: 'The id of the event.' }),
     eventType: type,
-    objectId: Type.String({ ...Uuid, description: 'What it is about.' }),
+    objectId: Type.String({
+      ...Uuid,
+      description: 'The id of the object that the event is about.',
+    }),
     objectType: about,
-    accountId: Nullable(Type.String({ ...Uuid, description: 'The customer, where there is one.' })),
+    accountId: Nullable(Type.String({ ...Uuid, description: 'The customer, if there is one.' })),
     organizationId: Uuid,
     timestamp: Type.String({
       ...Timestamp,
-      description: 'As on the envelope. Of the events of one object a later one has a later time.',
+      description: 'The same as on the envelope. It increases for each object.',
     }),
     mode: oneOf(['test', 'live']),
     sequence: Type.Integer({ description: '1, 2, 3 … for each object, without a gap.' }),
     test: Type.Optional(
-      Type.Literal(true, { description: 'A sample that was asked for: nothing of it happened.' }),
+      Type.Literal(true, { description: 'A requested sample: it did not happen.' }),
     ),
   };
 }

@@ -21,10 +21,13 @@ const CHECKOUT = {
   paymentLinkId: Nullable(
     Type.String({
       ...Uuid,
-      description: "The checkout's id; of a renewal, that which began the subscription.",
+      description:
+        'The id of the checkout; for a renewal, of the one that started the subscription.',
     }),
   ),
-  paymentLinkToken: Nullable(Type.String({ description: "What the checkout's address ends in." })),
+  paymentLinkToken: Nullable(
+    Type.String({ description: "The token at the end of the checkout's URL." }),
+  ),
   productId: Nullable(Uuid),
   customerEmail: Nullable(Type.String({ format: 'email' })),
   externalCustomerId: Nullable(Type.String({ description: 'As sent with the checkout.' })),
@@ -46,9 +49,9 @@ const FAILED = {
   transactionType: oneOf(TRANSACTION_TYPES),
   failureCode: oneOf(FAILURE_CODES),
   failureMessage: Type.String({ description: 'For people.' }),
-  attempt: Type.Integer({ description: '1 for the first try to be paid for the same thing.' }),
+  attempt: Type.Integer({ description: '1 for the first attempt to charge for the same thing.' }),
   nextAttemptAt: Nullable(
-    Type.String({ ...Timestamp, description: 'null: it is not tried again by itself.' }),
+    Type.String({ ...Timestamp, description: 'null: it is not retried automatically.' }),
   ),
   ...CHECKOUT,
 };
@@ -63,7 +66,7 @@ const refund = <F extends TProperties, const S extends 'succeeded' | 'failed'>(
   reason: oneOf(REFUND_REASONS),
   status: Type.Literal(status),
   partial: Type.Boolean({ description: 'Whether this refund is of less than was captured.' }),
-  amountRefundedTotal: Type.String({ ...Total, description: 'Of all refunds that succeeded.' }),
+  amountRefundedTotal: Type.String({ ...Total, description: 'The sum of all succeeded refunds.' }),
   refundableAmount: Type.String({ ...Total, description: 'What can still be refunded.' }),
   ...own,
   ...CHECKOUT,
@@ -130,8 +133,7 @@ export const PAYMENT_PAYLOADS = {
     }),
   },
   'payment.refunded': {
-    meaning:
-      'A refund completed, in full or in part; one that was pending says so once it has settled.',
+    meaning: 'A refund completed, in full or in part; for a pending refund when it settles.',
     about: ['PAYMENT'],
     fields: refund('succeeded', {}),
     sample: (id) => ({
@@ -143,8 +145,8 @@ export const PAYMENT_PAYLOADS = {
   },
   'payment.refund_failed': {
     meaning:
-      'An accepted refund could not be completed, perhaps after it had succeeded: the money is still with you, and its amount can ' +
-      'be refunded again.',
+      'An accepted refund failed, perhaps after it had succeeded: you still have the money, ' +
+      'and the amount can be refunded again.',
     about: ['PAYMENT'],
     fields: refund('failed', {
       failureReason: oneOf(REFUND_FAILURES),
@@ -161,9 +163,10 @@ export const PAYMENT_PAYLOADS = {
   },
   'payment.disputed': {
     meaning:
-      "The buyer's bank disputes a payment, or has decided that. While it is `opened` the amount is held: it cannot be refunded. " +
-      '`won`: it can be again. `lost`: it was taken from you, and counts as given back. What was refunded before is not taken off ' +
-      'the payment once more: then `amountChargedBack` is less than `amount`.',
+      "The buyer's bank disputes a payment, or has decided a dispute. While it is `opened` " +
+      'the amount is held and cannot be refunded. `won`: it can be refunded again. `lost`: ' +
+      'the money is gone and counts as given back. What was refunded before is not taken ' +
+      'twice: then `amountChargedBack` is less than `amount`.',
     about: ['PAYMENT'],
     fields: {
       ...MOVED,
@@ -173,7 +176,7 @@ export const PAYMENT_PAYLOADS = {
       status: oneOf(DISPUTE_STATUSES),
       amountChargedBack: Type.String({
         ...Total,
-        description: 'What a lost dispute took off what can be refunded.',
+        description: 'The amount by which a lost dispute lowers what can be refunded.',
       }),
       refundableAmount: Type.String({ ...Total, description: 'What can still be refunded.' }),
       ...CHECKOUT,

@@ -36,7 +36,7 @@ const SUBSCRIPTION = {
   priceId: Uuid,
   amount: Type.String({
     ...Total,
-    description: 'Of a whole period: the price times the quantity.',
+    description: 'For a whole period: the price times the quantity.',
   }),
   currency: Currency,
   quantity: Type.Integer(),
@@ -44,8 +44,10 @@ const SUBSCRIPTION = {
   cancelAtPeriodEnd: Type.Boolean(),
   cancellationEffectiveAt: Nullable(Timestamp),
   currentPeriodEnd: Timestamp,
-  resumesAt: Nullable(Type.String({ ...Timestamp, description: 'When a pause ends by itself.' })),
-  keepInvoices: Type.Boolean({ description: 'Whether its periods go on while it is paused.' }),
+  resumesAt: Nullable(
+    Type.String({ ...Timestamp, description: 'When a pause ends automatically.' }),
+  ),
+  keepInvoices: Type.Boolean({ description: 'Whether its periods continue while it is paused.' }),
   pendingChange: Nullable(PendingChangeData),
   externalCustomerId: ECHO.externalCustomerId,
   customerEmail: Nullable(Type.String({ format: 'email' })),
@@ -54,7 +56,7 @@ const SUBSCRIPTION = {
 };
 
 export const PreviousSubscription = Type.Partial(Type.Object(SUBSCRIPTION), {
-  description: 'What each of those fields was before, and nothing else.',
+  description: 'The previous value of each changed field.',
 });
 
 const { customerEmail, externalCustomerId, clientReferenceId, metadata } = ROUND_TRIP;
@@ -87,20 +89,22 @@ const about = ['SUBSCRIPTION'] satisfies Payload['about'];
 
 export const SUBSCRIPTION_PAYLOADS = {
   'subscription.created': {
-    meaning: 'A subscription began: a checkout succeeded, it was made by hand, or a trial started.',
+    meaning: 'A subscription started: by a checkout, by hand, or with a trial.',
     about,
     fields: SUBSCRIPTION,
     sample: subscription,
   },
   'subscription.updated': {
     meaning:
-      'Its plan, its price or what it is scheduled for changed: pause, resume, plan change, undo of a scheduled cancel.',
+      'Its plan, price or schedule changed: pause, resume, plan change, undo of a scheduled ' +
+      'cancellation.',
     about,
     fields: {
       ...SUBSCRIPTION,
       changes: Type.Array(oneOf(['plan', ...Object.keys(SUBSCRIPTION)]), {
         description:
-          'The fields that changed; `plan` before them where the product, the price or the quantity did.',
+          'The fields that changed; `plan` first if the product, the price or the quantity ' +
+          'changed.',
       }),
       previous: PreviousSubscription,
     },
@@ -160,14 +164,18 @@ export const SUBSCRIPTION_PAYLOADS = {
         Type.String({
           ...Total,
           description:
-            'What is unpaid, in the currency of the oldest unpaid invoice. null: nothing is.',
+            'The unpaid sum, in the currency of the oldest unpaid invoice. null: nothing is ' +
+            'unpaid.',
         }),
       ),
       currency: Nullable(Currency),
       unpaidInvoiceIds: Type.Array(Uuid),
       earliestUnpaidAt: Nullable(Timestamp),
       nextEvaluationAt: Nullable(
-        Type.String({ ...Timestamp, description: 'When it gets worse if nothing is paid.' }),
+        Type.String({
+          ...Timestamp,
+          description: 'When the next step of dunning comes if nothing is paid.',
+        }),
       ),
       ...ECHO,
       email: Nullable(Type.String({ format: 'email' })),
@@ -188,12 +196,12 @@ export const SUBSCRIPTION_PAYLOADS = {
     }),
   },
   'subscription.blocked': {
-    meaning: 'What a subscription entitles to was blocked, or is not any more.',
+    meaning: 'Access of a subscription was blocked, or restored.',
     about,
     fields: {
       subscriptionId: Uuid,
       stateName: oneOf(['blocked', 'clear']),
-      service: Type.Literal('dunning', { description: 'Who blocks.' }),
+      service: Type.Literal('dunning', { description: 'What blocks it.' }),
       blockChange: Type.Boolean(),
       blockEntitlement: Type.Boolean(),
       blockBilling: Type.Boolean(),

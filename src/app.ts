@@ -212,7 +212,5 @@ export function createOperatorsApp(deps: OperatorsAppDeps) {
   return app
     .use(healthRoutes(deps))
     .use(metricsRoutes({ ...deps, peerOf }))
-    .all('/*', ({ request }) =>
-      deps.edge.finish(request, refuse('not_found', 'there is nothing here')),
-    );
+    .all('/*', ({ request }) => deps.edge.finish(request, refuse('not_found', 'no such route')));
 }

@@ -51,7 +51,7 @@ async function main(): Promise<void> {
             log,
           });
     if (processes > 1 && isRoot()) {
-      log.info({}, 'this process keeps the rights of root, to start nodes: it serves nobody');
+      log.info({}, 'this process keeps root privileges to start nodes: it serves no requests');
     }
     // Not before it listens: its key is shown once, and a start that fails must not use that up.
     const demo = services.embedded ? await createDemo(services.databaseUrl) : null;
@@ -103,7 +103,7 @@ async function serve(
   dropRights(config.dataDir, log);
   return async () => {
     const late = setTimeout(() => {
-      log.error({}, 'what is queued could not be written in time');
+      log.error({}, 'queued work could not be written in time');
       service.abandon();
     }, DRAIN_MS_MAX);
     await front.close();

@@ -91,7 +91,7 @@ export class Sweeper {
     } catch (error) {
       this.#deps.log.warn(
         { err: error },
-        'deliveries in hand are due only when this worker is missed',
+        "in-flight deliveries retry after this worker's heartbeat expires",
       );
     }
   }
@@ -164,7 +164,7 @@ export class Sweeper {
       await giveUp(sql, clock.now());
       await this.ticket(await endpointsDue(sql, clock.now()));
     } catch (error) {
-      log.warn({ err: error }, 'what is due could not be looked up');
+      log.warn({ err: error }, 'due deliveries could not be looked up');
     }
   }
 }

@@ -74,7 +74,7 @@ export class AlarmsApi {
     // The node that moves the clock was taken for dead: the clock runs, and alarms fire by
     // themselves.
     if (!this.#orgClock.stopped.has(organisationId))
-      throw new LedgerUnavailable('the clock runs again');
+      throw new LedgerUnavailable('the test clock is running again');
     const except = [
       ...this.#meters.resting,
       ...this.#payments.resting,

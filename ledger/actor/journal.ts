@@ -155,10 +155,7 @@ export class Journal {
     try {
       await this.#deps.storage.release(this.#fence);
     } catch (error) {
-      this.#deps.log.warn(
-        { err: error },
-        'the seat was not released: its lease runs out by itself',
-      );
+      this.#deps.log.warn({ err: error }, 'the seat was not released: its lease will expire');
     }
   }
 

@@ -119,8 +119,7 @@ export class Router {
     const isTakeover = patience === 'takeover';
     const heldMsMax = isTakeover ? 2 * this.#leaseMs + HELD_MS_MAX : HELD_MS_MAX;
     const left = began + heldMsMax - this.#clock.monotonic();
-    const { reason = 'what this is about is on its way to another node' } =
-      this.#member.readiness();
+    const { reason = 'this customer is moving to another node; retry' } = this.#member.readiness();
     if (this.#member.isClosed) throw new LedgerUnavailable(reason);
     // Without other nodes this one can answer: the last other one has just left it its slots.
     const refusal = isTakeover ? null : this.#member.refusal();
@@ -170,7 +169,7 @@ export class Router {
       if (!(error instanceof PeerFailure)) throw error;
       const [, , name] = request;
       if (error.maybeDone && NON_IDEMPOTENT.has(name)) {
-        throw new LedgerUnavailable('what became of it is not known: another node was lost');
+        throw new LedgerUnavailable('the outcome is unknown: another node was lost');
       }
       this.#member.poke();
       return error.maybeDone ? LOST : NOT_RUN;

@@ -40,7 +40,7 @@ export class Batcher<K, V> {
   async get(key: K, tenant = ''): Promise<V | null> {
     const room = this.#options.waitingMax - this.#waiters - 1;
     if (room < 0 || (tenant !== '' && this.#waitersOf.of(tenant) + 1 > room)) {
-      throw new LedgerUnavailable('too many calls wait for what is being loaded');
+      throw new LedgerUnavailable('too many calls wait for customers to load');
     }
     this.#waiters += 1;
     this.#waitersOf.add(tenant);

@@ -159,7 +159,7 @@ export class Denials {
     try {
       await this.#write();
     } catch (error) {
-      this.#deps.log.error({ err: error }, 'denials are lost');
+      this.#deps.log.error({ err: error }, 'denials were lost');
     }
     this.#writes -= 1;
     if (this.#tenants.size > 0 || this.#unwritten.length > 0) this.#schedule();
@@ -200,7 +200,10 @@ export class Denials {
         await insertDenials(sql, batch);
       } catch (error) {
         if (mayPass(error)) {
-          log.warn({ err: error, waiting: this.#unwritten.length }, 'denials are written later');
+          log.warn(
+            { err: error, waiting: this.#unwritten.length },
+            'denials will be written later',
+          );
           return;
         }
         this.#lose(batch);

@@ -107,7 +107,8 @@ export class Follower {
       }
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing && !this.#closed) log.warn({ err: error }, 'no stream is read events');
+      if (!this.#isFailing && !this.#closed)
+        log.warn({ err: error }, 'event streams cannot be read');
       this.#isFailing = true;
     } finally {
       this.#running = null;

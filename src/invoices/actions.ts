@@ -74,7 +74,7 @@ async function collect(
     }
     await due(scope, { customerId, id: subscriptionId });
   }
-  throw new LedgerUnavailable('what is due of the subscription comes faster than it is done');
+  throw new LedgerUnavailable('due work of the subscription arrives faster than it is done');
 }
 
 export async function makeInvoiceVoid(

@@ -71,7 +71,7 @@ function step(deps: AlertLooksDeps): Promise<boolean> {
       await noteLook(transaction, id, last);
     } catch (error) {
       if (!(error instanceof LedgerUnavailable))
-        log.error({ err: error }, 'an alert is looked at later');
+        log.error({ err: error }, 'an alert will be checked later');
       await postponeLook(transaction, id);
     }
     return true;

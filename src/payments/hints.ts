@@ -156,6 +156,6 @@ export class Hints {
   #warn(error: unknown, fields: Record<string, unknown>): void {
     const { log } = this.#deps;
     if (!this.#closed)
-      log.warn({ err: error, ...fields }, 'a hint of a processor is left for later');
+      log.warn({ err: error, ...fields }, 'a processor webhook will be followed later');
   }
 }

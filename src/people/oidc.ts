@@ -60,7 +60,7 @@ export function openOidc(options: {
     return known;
   };
   const warn = (error: unknown): void => {
-    log.warn({ error: reasonOf(error) }, 'the identity provider did not sign somebody in');
+    log.warn({ error: reasonOf(error) }, 'the identity provider did not sign a user in');
   };
 
   return {

@@ -72,7 +72,7 @@ export class Post {
       if (result === 'refused' || waitMs === null || signal.aborted) break;
       await this.#pause(waitMs);
     }
-    log.warn({ id: mail.id }, 'a mail to a user was not taken by the mail server');
+    log.warn({ id: mail.id }, 'the mail server did not accept a mail to a user');
   }
 
   /** Until the time is over, or no more is tried. */

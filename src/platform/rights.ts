@@ -26,7 +26,7 @@ export function dropRights(dataDir: string, log: Log): void {
   if (!isRoot()) return;
   const account = findAccount(join(resolve(dataDir), 'services'));
   if (account === undefined) {
-    log.warn({}, `this process keeps the rights of root: ${NO_ACCOUNT}`);
+    log.warn({}, `this process keeps root privileges: ${NO_ACCOUNT}`);
     return;
   }
   const { uid, gid } = account;
@@ -36,12 +36,12 @@ export function dropRights(dataDir: string, log: Log): void {
     process.setgroups?.([gid]);
     process.setgid?.(gid);
     process.setuid?.(uid);
-    log.info({ uid, gid }, 'the rights of root are given away');
+    log.info({ uid, gid }, 'dropped root privileges');
   } catch (error) {
     // A container may lack the capabilities for this.
     log.warn(
       { error: String(error) },
-      'this process keeps the rights of root: they cannot be given away',
+      'this process keeps root privileges: they cannot be dropped',
     );
   }
 }

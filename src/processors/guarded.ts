@@ -31,14 +31,17 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
     const fields = { processor: processor.name, call, id };
     return new Promise((resolve) => {
       const cancel = timers.after(deadlineMs, () => {
-        log.warn({ ...fields, ms: deadlineMs }, 'the processor has not answered: it is unknown');
+        log.warn(
+          { ...fields, ms: deadlineMs },
+          'the processor has not answered: the outcome is unknown',
+        );
         resolve(UNKNOWN);
       });
       const failed = (error: unknown): void => {
         cancel();
         log.error(
           { ...fields, ...described(error, instrument) },
-          'the processor failed: it is unknown',
+          'the processor failed: the outcome is unknown',
         );
         resolve(UNKNOWN);
       };

@@ -71,7 +71,10 @@ export async function endHook(
   if (key !== null && (await stripe.remove(key, webhookEndpointId))) {
     return forgetWebhookEndpoint(sql, account);
   }
-  log.warn({ organisationId, mode, webhookEndpointId }, 'a webhook endpoint at Stripe is left');
+  log.warn(
+    { organisationId, mode, webhookEndpointId },
+    'a webhook endpoint at Stripe was not removed',
+  );
 }
 
 /** Whether this text was sealed for this owner. One that does not open is another. */

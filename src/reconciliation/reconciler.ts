@@ -35,7 +35,7 @@ export function reconciler(deps: ReconcilerDeps): BackgroundWork {
   return new BackgroundWork({
     timers,
     log,
-    failed: 'reconciliation is left for later',
+    failed: 'reconciliation will be retried later',
     everyMs: SWEEP_MS,
     closeMsMax: CLOSE_MS_MAX,
     work: (round) => work(deps, round),

@@ -77,7 +77,7 @@ function conflictOf(
   );
   if (resets.some((reset) => reset === Infinity || lengths.some((hours) => reset > hours))) {
     const message =
-      'the allowance of a feature whose usage is sold is given at least as often as the product renews, by archived prices too';
+      'the allowance of a feature with a usage price must be given at least as often as the product renews, archived prices included';
     return new UsageConflict(message);
   }
   for (const hours of lengths) {

@@ -161,7 +161,7 @@ export class TestClocks {
     for (let tries = 0; ;) {
       const next = await due.next(organisationId, to);
       if (next.alarms.length === 0) break;
-      if (left.aborted) throw new LedgerUnavailable('nobody waits for the clock any more');
+      if (left.aborted) throw new LedgerUnavailable('the call that moved the clock has ended');
       tries = isSame(next.alarms, last) ? tries + 1 : 0;
       if (tries > 0) await this.#wait(tries);
       if (next.at > at) at = await this.#moveOn(organisationId, next.at);
@@ -223,7 +223,7 @@ export class TestClocks {
   }
 
   async #wait(tries: number): Promise<void> {
-    if (tries > TRIES_MAX) throw new LedgerUnavailable('what is due now is not getting done');
+    if (tries > TRIES_MAX) throw new LedgerUnavailable('due work is not getting done');
     await pause(this.#deps.timers, TRY_AGAIN_MS);
   }
 }

@@ -47,10 +47,7 @@ describe('GET /metrics', () => {
     'without a token is refused to every caller behind a proxy of this machine (%s)',
     async (name) => {
       const { status, json } = await open.call('GET', '/metrics', { headers: { [name]: '::1' } });
-      expect([status, json.error]).toEqual([
-        404,
-        { type: 'not_found', message: 'there is nothing here' },
-      ]);
+      expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such route' }]);
     },
   );
 

@@ -175,7 +175,7 @@ test('a mail that could not be sent for a day is given up, and no later worker s
   );
   await office.read();
   expect(office.taken).toHaveLength(1);
-  const [line] = logged.filter((text) => text.includes('mails are given up'));
+  const [line] = logged.filter((text) => text.includes('mails failed after all retries'));
   expect(line).toContain('"count":1');
   const { rows } = { rows: await shop.server.sql`select recipient from mails` };
   expect(rows.every(({ recipient }) => recipient === null)).toBe(true);

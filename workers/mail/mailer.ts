@@ -85,7 +85,7 @@ export class Mailer {
       timers: deps.timers,
       everyMs: SWEEP_MS,
       work: () => this.#look(),
-      failed: (error) => deps.log.warn({ err: error }, 'what mails are due could not be looked up'),
+      failed: (error) => deps.log.warn({ err: error }, 'due mails could not be looked up'),
     });
   }
 
@@ -120,7 +120,10 @@ export class Mailer {
     const { sql, log, onAttempt } = this.#deps;
     const late = await giveUpMails(sql);
     if (late.length > 0) {
-      log.warn({ count: late.length, mails: late.slice(0, NAMED_MAX) }, 'mails are given up');
+      log.warn(
+        { count: late.length, mails: late.slice(0, NAMED_MAX) },
+        'mails failed after all retries',
+      );
       onAttempt('given_up', late.length);
     }
     return late.length;

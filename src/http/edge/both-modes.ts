@@ -8,4 +8,4 @@ export function isForBothModes({ actor, mode }: OrganisationPrincipal): boolean 
 }
 
 export const notForTestKeys = (): Response =>
-  refuse('forbidden', 'both modes share it: this takes a live key');
+  refuse('forbidden', 'both modes share it: use a live key');

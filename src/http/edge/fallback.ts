@@ -26,7 +26,7 @@ export function createFallback(options: {
     const path = urlOf(request).pathname;
     const methods = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (methods.length === 0) {
-      return options.edge.finish(request, refuse('not_found', 'there is nothing here'));
+      return options.edge.finish(request, refuse('not_found', 'no such route'));
     }
     if (methods.includes('GET')) methods.push('HEAD');
     const allow = [...new Set(methods), 'OPTIONS'].join(', ');

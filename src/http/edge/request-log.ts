@@ -72,7 +72,7 @@ export class RequestLog implements RequestIds {
     this.#log.error({ requestId, err: error }, 'request failed');
     return refuse(
       'internal_error',
-      'something went wrong here; the request id finds it in our log',
+      'an internal error occurred; the request id finds it in the log',
     );
   }
 

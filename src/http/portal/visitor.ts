@@ -43,7 +43,7 @@ export function openPortalDoor({ sql, clock, limiter, settings }: PortalDoorDeps
     if (access.page !== null && access.page !== page) {
       return isForPage(request)
         ? sendPage(refusedPage('forbidden'), { status: 403 })
-        : refuse('forbidden', 'this token opens the page of the payment method alone');
+        : refuse('forbidden', 'this token opens only the page of the payment method');
     }
     const taken = await limit.take(access.tokenId);
     if (taken.allowed) return { kind: 'portal', ...access };

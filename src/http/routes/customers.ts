@@ -211,7 +211,8 @@ function putOneCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
     const put = await sql.begin((transaction) =>
       putCustomer(transaction, principal, { customer, patch, eventId: ids.next(), now }),
     );
-    if (put === 'renamed') return refuse('conflict', 'it is renamed by other calls: send it again');
+    if (put === 'renamed')
+      return refuse('conflict', 'other calls are renaming this customer: retry');
     if (!put.isNew) await changes.publish('customer', put.customer.id);
     return Response.json(fromCustomer(put.customer), { status: put.isNew ? 201 : 200 });
   });

@@ -77,7 +77,8 @@ export function streamEvents({ edge, eventStreams, idleAtMost }: EventStreamRout
     const { signal } = request;
     const body = await eventStreams.stream({ tenant: principal, keyId, after, signal, cut });
     if (body === 'unknown') return refuseAfter('is no event of this mode that is still kept');
-    if (body === 'no_room') return refuse('service_unavailable', 'no more streams here: try again');
+    if (body === 'no_room')
+      return refuse('service_unavailable', 'this node has no room for more streams: retry');
     if (body instanceof Full) return refuse('conflict', body.message);
     idleAtMost(request, IDLE_S_MAX);
     return new Response(body, { headers: HEADERS });

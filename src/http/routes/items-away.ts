@@ -15,6 +15,6 @@ export function orAway<T>(promise: Promise<T>, away: T): Promise<T> {
 /** @throws Unavailable: a call of which nothing can be answered is a 503, as a single one is */
 export function refuseIfAllAway<T>(results: readonly T[], away: T): void {
   if (results.length > 0 && results.every((result) => result === away)) {
-    throw new Unavailable('nothing of the call can be answered now');
+    throw new Unavailable('no item of the call can be answered now');
   }
 }

@@ -395,7 +395,7 @@ function withdraw({ edge, sql, clock }: Deps): Route {
       const invitation = await holdInvitation(transaction, organisationId, params.id);
       if (invitation === null) return refuse('not_found', 'no such invitation');
       if (!mayGovern(scope, invitation.role)) return notForAdmins();
-      if (invitation.acceptedAt !== null) return refuse('conflict', 'it is accepted');
+      if (invitation.acceptedAt !== null) return refuse('conflict', 'the invitation was accepted');
       await revokeInvitation(transaction, { id: invitation.id, now: clock.now() });
       return new Response(null, { status: 204 });
     });

@@ -41,7 +41,7 @@ function readMetrics({ edge, registry, peerOf, settings }: MetricsRoutesDeps): R
     FORWARDED.every((name) => !request.headers.has(name));
   return edge.open(READ, async ({ request }) => {
     if (token === undefined && !isFromHere(request)) {
-      return refuse('not_found', 'there is nothing here');
+      return refuse('not_found', 'no such route');
     }
     if (token !== undefined && !isSame(request.headers.get('authorization'), `Bearer ${token}`)) {
       return refuse('unauthorized', 'the token of the metrics is missing or wrong');

@@ -275,7 +275,7 @@ function refusedAct(outcome: Exclude<Resolved, { kind: 'done' }>): Response {
     case 'not_open':
       return refuse('invalid_state', `the reservation is ${outcome.status}`);
     case 'period_over':
-      return refuse('invalid_state', 'its period is over: no more can be held of it');
+      return refuse('invalid_state', 'its period has ended: the hold cannot grow');
     case 'denied':
       return refuse('insufficient_balance', overLimit(outcome.reason));
     case 'out_of_range':

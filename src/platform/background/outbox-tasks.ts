@@ -99,7 +99,7 @@ export class OutboxTasks<Item, Scope, Result> {
     try {
       const became = await putOff(id, errorLine(error));
       if (became === 'dead')
-        log.error({ err: error, id }, `${what} is given up: see admin followups`);
+        log.error({ err: error, id }, `${what}: retries exhausted, see admin followups`);
       else this.#warn(error, { id });
     } catch (second) {
       this.#warn(second, { id });
@@ -108,7 +108,7 @@ export class OutboxTasks<Item, Scope, Result> {
 
   #warn(error: unknown, fields: { readonly id?: string }): void {
     const { what, log } = this.#options;
-    if (!this.#closed) log.warn({ err: error, ...fields }, `${what} is left for later`);
+    if (!this.#closed) log.warn({ err: error, ...fields }, `${what} will be retried later`);
   }
 
   async #carryOutAll(which: Omit<OwedSince<Scope>, 'atMost'>): Promise<boolean> {

@@ -95,7 +95,7 @@ export class Inbound {
       if (!(error instanceof MalformedFrame)) throw error;
       const { counters, log } = this.#options;
       counters.malformed += 1;
-      log.warn({ peer: this.#options.from }, 'what a peer asks makes no sense');
+      log.warn({ peer: this.#options.from }, 'a request of a peer is malformed');
       this.#socket?.close(MALFORMED, 'malformed');
     }
   }

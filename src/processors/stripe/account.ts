@@ -49,7 +49,7 @@ export function openStripeAccounts({
 }): StripeAccounts {
   const failed = (call: string, error: unknown): Failure => {
     const failure = failureOf(error);
-    log.warn({ call, ...described(error) }, 'Stripe did not do what was asked about an account');
+    log.warn({ call, ...described(error) }, 'Stripe refused a request about an account');
     return failure;
   };
 
@@ -58,7 +58,7 @@ export function openStripeAccounts({
       try {
         const { id } = await clientOf(key).accounts.retrieveCurrent();
         if (ACCOUNT.test(id)) return { kind: 'account', account: id };
-        log.warn({}, 'what answers in the place of Stripe names no account');
+        log.warn({}, 'the address in STRIPE_API_URL names no account');
         return { kind: 'away' };
       } catch (error) {
         const failure = failed('identify', error);

@@ -41,8 +41,8 @@ export class Line {
     });
     this.#breaker = new Breaker({
       clock,
-      opened: () => log.error({ processor }, 'Stripe does not answer: it is only probed'),
-      closed: () => log.info({ processor }, 'Stripe answers again'),
+      opened: () => log.error({ processor }, 'Stripe circuit breaker is open: it is only probed'),
+      closed: () => log.info({ processor }, 'Stripe circuit breaker is closed: it answers again'),
     });
   }
 

@@ -149,7 +149,7 @@ test('denials while the database is away are each written once when it is back',
   denials.add(meanwhile);
   await denials.flush();
   expect(denials.stats).toEqual({ waiting: 1, lost: 0 });
-  expect(warned).toContain('denials are written later');
+  expect(warned).toContain('denials will be written later');
   proxy.attach();
   denials.add(after);
   await until('it is written', () => denials.stats.waiting === 0);

@@ -85,7 +85,10 @@ test('a Stripe account silent five times in a row gets a probe now and then, unt
   for (let call = 1; call < SILENT_MAX; call += 1) await ends(line.ask('confirm', silence));
   expect([line.isSilent, logged]).toEqual([false, []]);
   await ends(line.ask('confirm', silence));
-  expect([line.isSilent, logged]).toEqual([true, ['Stripe does not answer: it is only probed']]);
+  expect([line.isSilent, logged]).toEqual([
+    true,
+    ['Stripe circuit breaker is open: it is only probed'],
+  ]);
   for (const kind of ['confirm', 'find', 'refund']) {
     expect(await ends(line.ask(kind, counted(silence)))).toBe(NotAsked.name);
   }
@@ -102,7 +105,10 @@ test('a Stripe account silent five times in a row gets a probe now and then, unt
   expect([asked, line.isSilent]).toEqual([1, true]);
   await pass(PROBE_MS);
   expect(await line.ask('find', () => Promise.resolve('there'))).toBe('there');
-  expect([line.isSilent, logged.at(-1)]).toEqual([false, 'Stripe answers again']);
+  expect([line.isSilent, logged.at(-1)]).toEqual([
+    false,
+    'Stripe circuit breaker is closed: it answers again',
+  ]);
   expect(await line.ask('find', () => Promise.resolve('at once'))).toBe('at once');
 });
 

@@ -64,7 +64,7 @@ import type { Denials } from './decisions/denials.ts';
 import type { EventStreams } from './event-stream/event-streams.ts';
 import type { Openings } from './payments/openings.ts';
 import type { Payments } from './payments/payments.ts';
-import type { Post } from './people/post.ts';
+import type { UserMailer } from './people/user-mailer.ts';
 import type { Changes } from './platform/postgres/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './metering/meter-catalogue.ts';
@@ -120,7 +120,7 @@ export type AppDeps = {
   readonly acting: Acting;
   readonly door: Door;
   readonly openPages: readonly OpenPage[];
-  readonly post: Post;
+  readonly userMailer: UserMailer;
   readonly denials: Denials;
 };
 

@@ -143,7 +143,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     async close() {
       await eventStreams.close();
       const owing = [...beside, delivery, hints, reconciler, topUps, subscriptions, payments];
-      for (const part of [people.post, ...owing]) await part?.close();
+      for (const part of [people.userMailer, ...owing]) await part?.close();
       for (const open of [ledger, peers, auth, denials, changes, keyLocks, metrics])
         await open?.close();
       redis.disconnect();

@@ -142,7 +142,7 @@ export class Sweeper {
    * Puts the deliveries of enabled and disabled endpoints right, a batch at each sweep while there
    * is more; lost ones are due.
    */
-  async #putRight(): Promise<void> {
+  async #reconcile(): Promise<void> {
     this.#sweeps += 1;
     if (!this.#mayBeMore && this.#sweeps % ASTRAY_SWEEPS !== 0) return;
     const { sql, clock, inHand } = this.#deps;
@@ -160,7 +160,7 @@ export class Sweeper {
         await signOn(sql, this.worker);
       }
       await expireWorkers(sql, SILENCE_MS);
-      await this.#putRight();
+      await this.#reconcile();
       await giveUp(sql, clock.now());
       await this.ticket(await endpointsDue(sql, clock.now()));
     } catch (error) {

@@ -350,16 +350,16 @@ export class Lease {
       given -= part;
     }
     const isLeft = ({ units, taken }: Slice) => taken < units;
-    this.#letGo(this.#slices.filter((slice) => !isLeft(slice)));
+    this.#release(this.#slices.filter((slice) => !isLeft(slice)));
   }
 
   /** What is left of them is not given out. */
   #end(slices: readonly Slice[]): void {
     this.#count();
-    this.#letGo(slices.filter((slice) => this.#slices.includes(slice)));
+    this.#release(slices.filter((slice) => this.#slices.includes(slice)));
   }
 
-  #letGo(slices: readonly Slice[]): void {
+  #release(slices: readonly Slice[]): void {
     if (slices.length === 0) return;
     this.#left -= restOf(slices);
     this.#slices = this.#slices.filter((slice) => !slices.includes(slice));

@@ -112,7 +112,7 @@ function openPostgrator(sql: postgres.Sql): Postgrator {
         for (const statement of script.split(/;\s*\n/)) await runAlone(sql, statement);
         return;
       }
-      await insist(sql, async () => {
+      await retry(sql, async () => {
         await sql.unsafe('begin');
         try {
           await sql.unsafe(script);
@@ -127,13 +127,13 @@ function openPostgrator(sql: postgres.Sql): Postgrator {
 }
 
 async function runAlone(sql: postgres.Sql, statement: string): Promise<void> {
-  if (!CONCURRENT.test(statement)) return insist(sql, () => sql.unsafe(statement));
+  if (!CONCURRENT.test(statement)) return retry(sql, () => sql.unsafe(statement));
   await sql`select set_config('lock_timeout', ${String(TURN_MS_MAX)}, false)`;
   await sql.unsafe(statement);
   await sql`select set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, false)`;
 }
 
-async function insist(sql: postgres.Sql, task: () => Promise<unknown>): Promise<void> {
+async function retry(sql: postgres.Sql, task: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await task();

@@ -108,7 +108,7 @@ export async function change(
   const now = clock.now();
   const changed = await updateEndpoint(sql, principal, { id, patch, now });
   if (changed === null) return noSuchEndpoint();
-  if (patch.status !== undefined) await putRight(deps, id);
+  if (patch.status !== undefined) await reconcile(deps, id);
   await announceChange(deps, id);
   return changed;
 }
@@ -117,7 +117,7 @@ export async function remove(deps: EndpointDeps, principal: Principal, id: strin
   const { sql, clock } = deps;
   const isDeleted = await deleteEndpoint(sql, principal, { id, now: clock.now() });
   if (!isDeleted) return noSuchEndpoint();
-  await putRight(deps, id);
+  await reconcile(deps, id);
   await announceChange(deps, id);
   return new Response(null, { status: 204 });
 }
@@ -165,7 +165,7 @@ function refusedUrl(issue: Issue): Answer {
   return { status: 400, body: errorText('invalid_request', `url ${issue.message}`, [issue]) };
 }
 
-async function putRight({ sql, clock }: EndpointDeps, endpointId: string): Promise<void> {
+async function reconcile({ sql, clock }: EndpointDeps, endpointId: string): Promise<void> {
   let mayBeMore = true;
   for (let batch = 0; mayBeMore && batch < BATCHES_MAX; batch += 1) {
     mayBeMore = await reconcileDeliveries(sql, { endpointId, now: clock.now() });

@@ -133,7 +133,9 @@ export class Charges {
       // decides nothing. When the alarm is due the call was lost, and canceling keeps it from
       // charging later.
       if (!isDue) return null;
-      return payment.isOffSession ? this.#insist(state, processor) : processor.cancelCharge(id);
+      return payment.isOffSession
+        ? this.#retryCharge(state, processor)
+        : processor.cancelCharge(id);
     });
     return actionUrl;
   }
@@ -159,7 +161,7 @@ export class Charges {
    * Nobody wants a charge without its buyer any more: it is canceled if the processor lets go of it.
    * Where it does not, or a question about it is under way, what becomes of it is known later.
    */
-  async letGo(paymentId: string): Promise<void> {
+  async release(paymentId: string): Promise<void> {
     const state = await this.#deps.ledger.payments.load(paymentId);
     const processor = this.#deps.processors.named(state.payment, state.payment.processor);
     if (isCharged(state) || processor === null) return;
@@ -194,10 +196,10 @@ export class Charges {
    * away for an hour charges when it is back. If it is lost for too long it is canceled, and dunning
    * retries another day.
    */
-  async #insist(state: PaymentState, processor: Processor): Promise<Result> {
+  async #retryCharge(state: PaymentState, processor: Processor): Promise<Result> {
     const result = await this.#chargeSaved(state, processor);
     const { payment, asks } = state;
-    const isLate = this.#deps.orgClock.now(payment) >= payment.createdAt + processor.insistMs;
+    const isLate = this.#deps.orgClock.now(payment) >= payment.createdAt + processor.retryLostMs;
     const isHopeless = result.kind === 'unknown' && asks >= LOST_MIN && isLate;
     return isHopeless ? processor.cancelCharge(payment.id) : result;
   }

@@ -16,7 +16,7 @@ import {
   type OwingPayment,
   listReturns,
   owesTelling,
-  putOff,
+  postpone,
   takeFollowups,
 } from '../records/followups.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -69,7 +69,7 @@ export class Followups {
       list: (which) => listPaymentsOwing(deps.sql, which),
       idOf: ({ id }) => id,
       carryOut: (payment) => this.now(payment),
-      putOff: (paymentId, why) => putOff(deps.sql, { paymentId }, why),
+      postpone: (paymentId, why) => postpone(deps.sql, { paymentId }, why),
     });
   }
 

@@ -31,9 +31,9 @@ export type HintsDeps = {
   readonly sql: Sql;
   readonly timers: Timers;
   readonly log: Log;
-  readonly payments: Pick<Payments, 'lookAtCharge' | 'lookAtDisputes' | 'lookAtRefund'>;
+  readonly payments: Pick<Payments, 'pollCharge' | 'pollDisputes' | 'pollRefund'>;
   /** A try to replace a payment method may be decided. */
-  readonly lookAtMethod: (scope: Tenant, key: string) => Promise<void>;
+  readonly pollMethod: (scope: Tenant, key: string) => Promise<void>;
 };
 
 export class Hints {
@@ -130,7 +130,7 @@ export class Hints {
       case 'charge':
         return this.#askCharge(scope, subject);
       case 'refund':
-        return payments.lookAtRefund(scope, subject);
+        return payments.pollRefund(scope, subject);
       case 'dispute':
         return this.#askOfDisputes(scope, subject);
       default:
@@ -140,13 +140,13 @@ export class Hints {
 
   /** A key of no payment is that of a customer's try to replace its payment method. */
   async #askCharge(scope: Tenant, key: string): Promise<void> {
-    const { payments, lookAtMethod } = this.#deps;
-    if (!(await payments.lookAtCharge(scope, key))) await lookAtMethod(scope, key);
+    const { payments, pollMethod } = this.#deps;
+    if (!(await payments.pollCharge(scope, key))) await pollMethod(scope, key);
   }
 
   /** A dispute that we do not know has no alarm yet, so its hint waits for an answer. */
   async #askOfDisputes(scope: Tenant, paymentId: string): Promise<void> {
-    const reply = await this.#deps.payments.lookAtDisputes(scope, paymentId);
+    const reply = await this.#deps.payments.pollDisputes(scope, paymentId);
     if (reply.kind === 'unknown') throw new Error('the processor has not answered');
     const isEarly =
       reply.kind === 'asked' && reply.refused.some(({ refusal }) => refusal === 'no_charge');

@@ -61,20 +61,20 @@ export function openPayments(deps: PaymentsDeps): Payments {
     },
     giveUp: (paymentId) => charges.giveUp(paymentId),
     refund: (scope, call) => refunds.refund(scope, call),
-    letGo: (paymentId) => charges.letGo(paymentId),
+    release: (paymentId) => charges.release(paymentId),
     giveBack: (scope, paymentId) => refunds.giveBack(scope, paymentId),
-    async lookAtCharge(scope, paymentId) {
+    async pollCharge(scope, paymentId) {
       const state = await ledger.payments.find(scope, paymentId);
       if (state !== null) await charges.again(state, { isDue: false });
       return state !== null;
     },
-    async lookAtRefund(scope, refundId) {
+    async pollRefund(scope, refundId) {
       const stored = await ledger.payments.findRefund(refundId);
       if (stored?.kind !== 'refund') return;
       const state = await ledger.payments.find(scope, stored.payment.id);
       if (state !== null) await refunds.look(state, refundId);
     },
-    lookAtDisputes: (scope, paymentId) => disputes.look(scope, paymentId),
+    pollDisputes: (scope, paymentId) => disputes.look(scope, paymentId),
     async due(paymentId) {
       const state = await ledger.payments.load(paymentId);
       const now = orgClock.now(state.payment);

@@ -80,7 +80,7 @@ export type Payments = {
   giveUp(paymentId: string): Promise<void>;
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
   /** Cancels a charge without its buyer that nobody wants any more, if the processor lets go of it. */
-  letGo(paymentId: string): Promise<void>;
+  release(paymentId: string): Promise<void>;
   /** Refunds all that is left of a payment that nobody wanted, once. */
   giveBack(scope: Tenant, paymentId: string): Promise<void>;
   /**
@@ -88,13 +88,13 @@ export type Payments = {
    * it has changed. An id of another tenant, or of nothing, is ignored. Returns whether there is
    * such a charge.
    */
-  lookAtCharge(scope: Tenant, paymentId: string): Promise<boolean>;
-  lookAtRefund(scope: Tenant, refundId: string): Promise<void>;
+  pollCharge(scope: Tenant, paymentId: string): Promise<boolean>;
+  pollRefund(scope: Tenant, refundId: string): Promise<void>;
   /**
    * Asks the processor what is disputed of the payment, and records it: there is a hint that
    * something is. It may be called as often as there are hints.
    */
-  lookAtDisputes(scope: Tenant, paymentId: string): Promise<DisputesReply>;
+  pollDisputes(scope: Tenant, paymentId: string): Promise<DisputesReply>;
   /** Runs the alarm of a payment. */
   due(paymentId: string): Promise<void>;
   /**

@@ -60,7 +60,7 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
     pageOrigin: processor.pageOrigin,
     actionMs: processor.actionMs,
     firstAskMs: processor.firstAskMs,
-    insistMs: processor.insistMs,
+    retryLostMs: processor.retryLostMs,
     refusalOf: (amount, currency) => processor.refusalOf(amount, currency),
     charge: (request) =>
       within({ call: 'charge', id: request.key, instrument: request.instrument }, () =>

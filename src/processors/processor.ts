@@ -187,7 +187,7 @@ export type Processor = {
    * How long a charge without its buyer is sent again, under its key, while no answer comes. Then it
    * is canceled, and dunning tries another day.
    */
-  readonly insistMs: number;
+  readonly retryLostMs: number;
   /**
    * Why it never charges this amount, in a sentence that names it; null where it may. Nothing is
    * asked of anybody.

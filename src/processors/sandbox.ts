@@ -77,7 +77,7 @@ const TIMES = {
   firstAskMs: 3000,
   // It has no least.
   refusalOf: () => null,
-  insistMs: 0,
+  retryLostMs: 0,
 } as const;
 
 /** What a charge comes down to, with its buyer or without. */

@@ -136,7 +136,7 @@ const isOf = (sql: Executor, subject: Subject) => {
  * Its followup failed once more: it is tried later. After an hour of that, an operator must retry
  * it.
  */
-export async function putOff(
+export async function postpone(
   sql: Executor,
   subject: Subject,
   why: string,

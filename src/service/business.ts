@@ -19,7 +19,7 @@ import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { openTopUps } from '../topups/open.ts';
 import type { TopUps } from '../topups/topups.ts';
 import { type OutboxWork, TestClocks } from '../test-clock/test-clocks.ts';
-import { type Banks, openBanks } from './banks.ts';
+import { type OpenedProcessors, openServiceProcessors } from './processors.ts';
 import { type Connected, openConnected } from './connected.ts';
 import type { Connections } from './connections.ts';
 import type { Node } from './node.ts';
@@ -35,7 +35,7 @@ export type Business = {
   readonly topUps: TopUps;
   readonly testClocks: TestClocks;
   readonly reconciler: BackgroundWork;
-} & Banks &
+} & OpenedProcessors &
   Connected;
 
 type Given = {
@@ -58,8 +58,8 @@ export async function openBusiness(
 ): Promise<Business> {
   const { settings, log } = options;
   const { ledger } = node;
-  const banks = await openBanks(options, connections, secrets);
-  const { processors } = banks;
+  const opened = await openServiceProcessors(options, connections, secrets);
+  const { processors } = opened;
   const sendsMail = settings.mail !== undefined;
   const port = { ...connections, ids, timers, log };
   const deps = { ...port, ledger, limiter, processors, settings, sendsMail };
@@ -75,7 +75,7 @@ export async function openBusiness(
   const subscriptions = openSubscriptions({
     ...deps,
     collect,
-    letGo: (id) => payments.letGo(id),
+    release: (id) => payments.release(id),
     giveBack: (scope, id) => payments.giveBack(scope, id),
     carryOutTopUps,
   });
@@ -89,7 +89,7 @@ export async function openBusiness(
   const connected = openConnected(options, connections, { secrets, payments, subscriptions });
   const reconciler = openReconciliation(options, connections, { secrets, payments });
   const moving = { payments, openings, subscriptions, topUps, testClocks, reconciler };
-  return { ...moving, ...banks, ...connected };
+  return { ...moving, ...opened, ...connected };
 }
 
 function openTestClocks(

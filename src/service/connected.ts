@@ -43,7 +43,7 @@ export function openConnected(
     timers,
     log,
     payments,
-    lookAtMethod: (scope, key) => subscriptions.methodHinted(scope, key),
+    pollMethod: (scope, key) => subscriptions.methodHinted(scope, key),
   });
   hints.start();
   return {

@@ -5,7 +5,7 @@ import { type Door, openDoor } from '../http/dashboard/door.ts';
 import type { OpenPage } from '../http/dashboard/page.ts';
 import { openPeoplePages } from '../http/dashboard/people.ts';
 import { type Oidc, openOidc } from '../people/oidc.ts';
-import { Post, type SendMail } from '../people/post.ts';
+import { UserMailer, type SendMail } from '../people/user-mailer.ts';
 import { timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
@@ -23,7 +23,7 @@ const SENDER = 'Tollhouse';
 export type People = {
   readonly door: Door;
   readonly openPages: readonly OpenPage[];
-  readonly post: Post;
+  readonly userMailer: UserMailer;
 };
 
 export function openPeople(
@@ -32,7 +32,7 @@ export function openPeople(
   { limiter, secrets }: { readonly limiter: RateLimiter; readonly secrets: Secrets },
 ): People {
   const send = settings.mail === undefined ? null : openSending(settings.mail);
-  const post = new Post({ send, timers, log });
+  const userMailer = new UserMailer({ send, timers, log });
   const perMinute = settings.limits.signIns;
   const openPages = openPeoplePages({
     sql,
@@ -41,7 +41,7 @@ export function openPeople(
     newToken,
     secrets,
     settings,
-    post,
+    userMailer,
     links: limiter.limit('sign-in', perMinute),
     codes: limiter.limit('second-factor', perMinute),
     oidc: settings.oidc === undefined ? null : openProvider(settings.oidc, settings, log),
@@ -49,7 +49,7 @@ export function openPeople(
   const door = openDoor({
     findSession: (asked) => findSession(doors, { ...asked, now: clock.now() }),
   });
-  return { door, openPages, post };
+  return { door, openPages, userMailer };
 }
 
 function openProvider(oidc: OidcSettings, { appUrl }: Settings, log: Log): Oidc {

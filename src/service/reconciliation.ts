@@ -35,13 +35,13 @@ export function openReconciliation(
 export function mendBy(payments: Payments): Mend {
   return {
     async charge(scope, paymentId) {
-      await payments.lookAtCharge(scope, paymentId);
+      await payments.pollCharge(scope, paymentId);
     },
     async refund(scope, refundId) {
-      await payments.lookAtRefund(scope, refundId);
+      await payments.pollRefund(scope, refundId);
     },
     async disputes(scope, paymentId) {
-      await payments.lookAtDisputes(scope, paymentId);
+      await payments.pollDisputes(scope, paymentId);
     },
   };
 }

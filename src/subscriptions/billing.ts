@@ -13,7 +13,7 @@ import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { OutboxTasks } from '../platform/background/outbox-tasks.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import type { Processors } from '../processors/processor.ts';
-import { putOff } from '../records/followups.ts';
+import { postpone } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import {
   deleteFollowups,
@@ -38,7 +38,7 @@ export type BillingDeps = {
   /** Charges the saved payment method for a payment on disk. */
   readonly collect: (paymentId: string) => Promise<void>;
   /** Cancels a charge that nobody wants any more, if the processor lets go of it. */
-  readonly letGo: (paymentId: string) => Promise<void>;
+  readonly release: (paymentId: string) => Promise<void>;
   /** Refunds all that is left of a payment, once. */
   readonly giveBack: (scope: Tenant, paymentId: string) => Promise<void>;
 };
@@ -58,7 +58,7 @@ export class Billing {
       list: (which) => listSubscriptionsOwing(deps.sql, which),
       idOf: (id) => id,
       carryOut: (id) => this.carryOut(id),
-      putOff: (subscriptionId, why) => putOff(deps.sql, { subscriptionId }, why),
+      postpone: (subscriptionId, why) => postpone(deps.sql, { subscriptionId }, why),
     });
   }
 
@@ -85,9 +85,9 @@ export class Billing {
 
   /** Its row stays until it is done: a refund that is owed is not lost. */
   async #undo({ kind, scope, subscriptionId, paymentId, followupId }: Unwanted): Promise<void> {
-    const { sql, letGo, giveBack } = this.#deps;
+    const { sql, release, giveBack } = this.#deps;
     try {
-      if (kind === 'let_go') await letGo(paymentId);
+      if (kind === 'let_go') await release(paymentId);
       else await giveBack(scope, paymentId);
       await deleteFollowups(sql, [followupId]);
     } catch (error) {

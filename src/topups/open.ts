@@ -12,7 +12,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { OutboxTasks } from '../platform/background/outbox-tasks.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import type { Processors } from '../processors/processor.ts';
-import { putOff } from '../records/followups.ts';
+import { postpone } from '../records/followups.ts';
 import { deleteFollowups } from '../records/subscription-followups.ts';
 import { listCustomersOwing } from '../records/topup-followups.ts';
 import { executeOwed, type PendingTold, type StillOwed } from './execute.ts';
@@ -48,7 +48,7 @@ export function openTopUps(deps: TopUpsDeps): TopUps {
     list: (which) => listCustomersOwing(sql, which),
     idOf: (id) => id,
     carryOut: carryOutOf,
-    putOff: (customerId, why) => putOff(sql, { customerId }, why),
+    postpone: (customerId, why) => postpone(sql, { customerId }, why),
   });
 
   async function carryOutOf(customerId: string): Promise<void> {

@@ -17,13 +17,13 @@ export async function runLossless(run: Run): Promise<boolean> {
   for (let round = 0; round < rounds; round += 1) {
     for (const blow of BLOWS) {
       await load.book.moreAnswers(WARM_ANSWERS);
-      let putRight = (): Promise<void> => Promise.resolve();
+      let repair = (): Promise<void> => Promise.resolve();
       const silence = await longestSilence(load.book, async () => {
-        putRight = await blow.strike(stand, load.book);
+        repair = await blow.strike(stand, load.book);
       });
       silences.get(blow.name)?.push(silence);
       say(`${blow.name}: ${seconds(silence)} s without an answer`);
-      await putRight();
+      await repair();
       await stand.whole();
     }
   }

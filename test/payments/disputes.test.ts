@@ -17,7 +17,7 @@ afterAll(() => shop.close());
 
 const scope = () => ({ organisationId: shop.server.organisation.id, mode: 'test' as const });
 
-const disputed = (paymentId: string) => shop.server.payments.lookAtDisputes(scope(), paymentId);
+const disputed = (paymentId: string) => shop.server.payments.pollDisputes(scope(), paymentId);
 
 async function disputeThatIs(status: string, id: string): Promise<Payment> {
   const read = async () => (await shop.payment(id)).disputes?.[0];
@@ -155,7 +155,7 @@ describe('a webhook about a dispute', () => {
       [{ ...scope(), mode: 'live' as const }, id],
       [scope(), 'no id'],
     ] as const) {
-      expect(await payments.lookAtDisputes(tenant, paymentId)).toEqual({ kind: 'not_found' });
+      expect(await payments.pollDisputes(tenant, paymentId)).toEqual({ kind: 'not_found' });
     }
   });
 

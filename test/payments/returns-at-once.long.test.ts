@@ -68,7 +68,7 @@ async function act(id: string, action: string): Promise<boolean> {
     update sandbox_charges set dispute = ${ends}, dispute_ends_at = now() + ${inMs} * interval '1 ms'
     where key = ${id} and (dispute is null or ${inMs} < 0)`;
   const scope = { organisationId: server.organisation.id, mode: 'test' as const };
-  await server.payments.lookAtDisputes(scope, id);
+  await server.payments.pollDisputes(scope, id);
   return false;
 }
 

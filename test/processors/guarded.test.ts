@@ -56,7 +56,7 @@ function open(behave: () => Promise<never>) {
     actionMs: 1000,
     firstAskMs: 1000,
     refusalOf: () => null,
-    insistMs: 0,
+    retryLostMs: 0,
     charge: behave,
     chargeSaved: behave,
     forget: behave,

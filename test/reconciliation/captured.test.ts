@@ -89,7 +89,7 @@ test('a dispute of more than refunds have left is recorded whole, and takes what
   const dispute = bed.fake.dispute(bed.intentOf(payment));
   const looked = async () => {
     const { payments, organisation } = bed.shop.server;
-    await payments.lookAtDisputes({ organisationId: organisation.id, mode: 'test' }, payment.id);
+    await payments.pollDisputes({ organisationId: organisation.id, mode: 'test' }, payment.id);
     return bed.shop.payment(payment.id);
   };
   expect(await looked()).toMatchObject({

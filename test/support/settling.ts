@@ -29,8 +29,8 @@ export async function settleAtStripe(server: TestServer): Promise<void> {
     select id, organisation_id as "organisationId", mode from refunds
     where ask_at is not null and organisation_id = any(${ours}::uuid[])`;
   await Promise.all([
-    ...charges.map((charge) => payments.lookAtCharge(charge, charge.id)),
-    ...refunds.map((refund) => payments.lookAtRefund(refund, refund.id)),
+    ...charges.map((charge) => payments.pollCharge(charge, charge.id)),
+    ...refunds.map((refund) => payments.pollRefund(refund, refund.id)),
   ]);
 }
 

@@ -37,7 +37,7 @@ export function specFaults({ spec, document, variables }: Named): string[] {
         if (!operations.has(operation)) unknown(operation);
       }
       for (const [dotted, family, last] of span.matchAll(DOTTED)) {
-        if (!families.has(family!) || last === 'md' || last === 'csv') continue;
+        if (!families.has(family) || last === 'md' || last === 'csv') continue;
         named.add(dotted);
         if (!events.includes(dotted)) unknown(dotted);
       }

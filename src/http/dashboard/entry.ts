@@ -3,7 +3,7 @@ import type { Settings } from '../../config.ts';
 import type { Page } from '../../pages/layout.ts';
 import type { Oidc } from '../../people/oidc.ts';
 import type { Browser, Origin, PeopleDeps } from '../../people/people.ts';
-import type { Post } from '../../people/post.ts';
+import type { UserMailer } from '../../people/user-mailer.ts';
 import type { RateLimit } from '../../platform/redis/rate-limit.ts';
 import { sendPage } from '../page.ts';
 import { cookieOf } from './cookie.ts';
@@ -13,7 +13,7 @@ import type { Entry } from './page.ts';
 /** What they stand on. */
 export type PeoplePagesDeps = PeopleDeps & {
   readonly settings: Pick<Settings, 'appUrl' | 'bounds'>;
-  readonly post: Post;
+  readonly userMailer: UserMailer;
   /** Of links that are asked for, by address and by e-mail. */
   readonly links: RateLimit;
   /** Of codes, by user. */

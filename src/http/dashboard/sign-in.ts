@@ -53,15 +53,15 @@ function showSignIn(deps: PeoplePagesDeps, { signedIn, query }: Entry): Response
   return show(signInPage(viewOf(deps, to)));
 }
 
-function viewOf({ post, oidc }: PeoplePagesDeps, to: string | null) {
-  return { to, mails: post.isOpen, hasOidc: oidc !== null, email: '', refusal: null };
+function viewOf({ userMailer, oidc }: PeoplePagesDeps, to: string | null) {
+  return { to, mails: userMailer.isOpen, hasOidc: oidc !== null, email: '', refusal: null };
 }
 
 async function askForLink(deps: PeoplePagesDeps, entry: Entry): Promise<Response> {
   const { form, address } = entry;
   const to = localPath(form.get('to'));
   const view = viewOf(deps, to);
-  if (!deps.post.isOpen) return show(signInPage(view), 409);
+  if (!deps.userMailer.isOpen) return show(signInPage(view), 409);
   const email = (form.get('email') ?? '').trim();
   const typed = { ...view, email: email.slice(0, 254) };
   if (!isEmail(email)) return show(signInPage({ ...typed, refusal: WRONG_EMAIL }), 400);
@@ -76,8 +76,8 @@ async function askForLink(deps: PeoplePagesDeps, entry: Entry): Promise<Response
 
 /** To the address that the user has, not to the one that was typed. */
 function mailLink(deps: PeoplePagesDeps, typed: string, to: string | null): void {
-  const { sql, post, ids, settings } = deps;
-  post.later(async () => {
+  const { sql, userMailer, ids, settings } = deps;
+  userMailer.later(async () => {
     const user = await findUserByEmail(sql, typed);
     if (user === null || user.disabledAt !== null) return null;
     const token = await makeSignInLink(deps, user.id);

@@ -10,7 +10,7 @@ import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { invitationLetter } from '../../mail/people.ts';
 import { invitationAddress } from '../../people/addresses.ts';
-import type { Post } from '../../people/post.ts';
+import type { UserMailer } from '../../people/user-mailer.ts';
 import { mayGovern, rolesBeyond } from '../../people/roles.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
@@ -71,7 +71,7 @@ export type MemberRoutesDeps = {
   readonly settings: Settings;
   readonly limiter: RateLimiter;
   readonly newToken: () => string;
-  readonly post: Post;
+  readonly userMailer: UserMailer;
   readonly secrets: Secrets;
 };
 
@@ -277,7 +277,7 @@ async function onMember(
 }
 
 function invite(deps: Deps): Route {
-  const { edge, sql, clock, newToken, post, secrets, settings } = deps;
+  const { edge, sql, clock, newToken, userMailer, secrets, settings } = deps;
   return edge.organisation(INVITE, async ({ principal, body, idempotencyKey: key }) => {
     if (!isForBothModes(principal)) return notForTestKeys();
     if (!mayGovern(principal.scope, body.role)) return notForAdmins();
@@ -296,8 +296,8 @@ function invite(deps: Deps): Route {
       const invited = await insert(deps, transaction, { principal, body, token, now });
       if ('status' in invited) return invited;
       made = invited;
-      const url = post.isOpen ? null : invitationAddress(settings.appUrl, token);
-      return answer(201, { ...fromInvitation(invited, now), mailed: post.isOpen, url });
+      const url = userMailer.isOpen ? null : invitationAddress(settings.appUrl, token);
+      return answer(201, { ...fromInvitation(invited, now), mailed: userMailer.isOpen, url });
     });
     if (made !== null) mail(deps, principal, { invitation: made, token });
     return refused ?? response;
@@ -321,7 +321,7 @@ async function insert(
   if ((await findMemberByEmail(sql, organisationId, body.email)) !== null) {
     return refusal('conflict', 'this address is a member already');
   }
-  const isMailed = deps.post.isOpen;
+  const isMailed = deps.userMailer.isOpen;
   const wanted = { ...body, id: deps.ids.next(), organisationId, token, isMailed, ...may, now };
   const made = await insertInvitation(sql, deps.settings.bounds, wanted);
   if (made === SPARED) return { ...refusal('forbidden', NOT_FOR_ADMINS), isKept: false };
@@ -359,12 +359,12 @@ async function holdInviter(
 }
 
 function mail(
-  { sql, post, settings }: Deps,
+  { sql, userMailer, settings }: Deps,
   principal: OrganisationPrincipal,
   { invitation, token }: { readonly invitation: InvitationRecord; readonly token: string },
 ): void {
   const { id, email, role, invitedBy: inviter } = invitation;
-  post.later(async () => {
+  userMailer.later(async () => {
     const { name: organisation } = await findOrganisation(sql, { ...principal, mode: 'live' });
     const href = invitationAddress(settings.appUrl, token);
     return { id, to: email, ...invitationLetter({ organisation, role, inviter, href }) };

@@ -34,11 +34,11 @@ export type OutboxTasksOptions<Item, Scope, Result> = {
   readonly idOf: (item: Item) => string;
   readonly carryOut: (item: Item) => Promise<unknown>;
   /** Records the failure, with a reason in one line that quotes no data. */
-  readonly putOff: (id: string, why: string) => Promise<PutOff>;
+  readonly postpone: (id: string, why: string) => Promise<Postponed>;
 };
 
 /** `dead`: given up until an operator acts. `gone`: done, or given up before. */
-export type PutOff = 'later' | 'dead' | 'gone';
+export type Postponed = 'later' | 'dead' | 'gone';
 
 export type OwedSince<Scope> = {
   readonly olderThanMs: number;
@@ -94,10 +94,10 @@ export class OutboxTasks<Item, Scope, Result> {
   /** Leaves the task to the sweep. Never rejects. */
   async failed(id: string, error: unknown): Promise<void> {
     if (this.#closed) return;
-    const { what, log, putOff } = this.#options;
+    const { what, log, postpone } = this.#options;
     if (mayPass(error)) return this.#warn(error, { id });
     try {
-      const became = await putOff(id, errorLine(error));
+      const became = await postpone(id, errorLine(error));
       if (became === 'dead')
         log.error({ err: error, id }, `${what}: retries exhausted, see admin followups`);
       else this.#warn(error, { id });

@@ -41,7 +41,7 @@ const PAGE_ORIGIN = 'https://checkout.stripe.com';
 /** Later than the deadline of a call (registry.ts). */
 const FIRST_ASK_MS = 9000;
 /** Until its first retry, dunning has a day. */
-const INSIST_MS = 20 * 60 * 60_000;
+const RETRY_LOST_MS = 20 * 60 * 60_000;
 
 export function openStripe(options: StripeOptions): Processor {
   const { sql, clock, log, apiUrl, account, line, onFailing } = options;
@@ -56,7 +56,7 @@ export function openStripe(options: StripeOptions): Processor {
     pageOrigin: apiUrl?.origin ?? PAGE_ORIGIN,
     actionMs: ACTION_MS,
     firstAskMs: FIRST_ASK_MS,
-    insistMs: INSIST_MS,
+    retryLostMs: RETRY_LOST_MS,
     refusalOf: chargeRefusal,
     charge: (request) => shared(`charge ${request.key}`, () => charge(deps, request)),
     chargeSaved: (request) => shared(`charge ${request.key}`, () => chargeSaved(deps, request)),

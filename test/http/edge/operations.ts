@@ -45,7 +45,7 @@ const DEPS: readonly (keyof AppDeps)[] = [
   'acting',
   'door',
   'openPages',
-  'post',
+  'userMailer',
 ];
 
 /** Whether it changes what both modes share: a key of test mode may not (test/http/people). */

@@ -114,7 +114,7 @@ async function disputed(paymentId: string, ends: 'won' | 'lost', inDays: number)
   await sql`
     update sandbox_charges set dispute = ${ends}, dispute_ends_at = ${endsAt}
     where key = ${paymentId}`;
-  await payments.lookAtDisputes({ organisationId: organisation.id, mode: 'test' }, paymentId);
+  await payments.pollDisputes({ organisationId: organisation.id, mode: 'test' }, paymentId);
 }
 
 test.each([

@@ -43,7 +43,7 @@ async function disputed(paymentId: string, ends: 'won' | 'lost', inDays: number)
   await sql`
     update sandbox_charges set dispute = ${ends}, dispute_ends_at = ${endsAt}
     where key = ${paymentId}`;
-  await payments.lookAtDisputes({ organisationId: organisation.id, mode: 'test' }, paymentId);
+  await payments.pollDisputes({ organisationId: organisation.id, mode: 'test' }, paymentId);
 }
 
 /** The usage lines of the invoices that came since, and the credit that the customer has. */

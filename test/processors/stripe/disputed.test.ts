@@ -109,7 +109,7 @@ test('an inquiry at Stripe is no dispute until money is taken', async () => {
   const dispute = bank.fake.dispute(intentOf(id), { isInquiry: true });
   const scope = { organisationId: mine.id, mode: 'test' as const };
   const nothing = { kind: 'asked', changed: [], refused: [] } as const;
-  expect(await bank.server.payments.lookAtDisputes(scope, id)).toEqual(nothing);
+  expect(await bank.server.payments.pollDisputes(scope, id)).toEqual(nothing);
   expect(await payment(id)).not.toHaveProperty('disputes');
   bank.fake.closeDispute(dispute, 'lost');
   expect(await disputeThatIs('lost', id)).toMatchObject({ refundable_amount: '0.00' });
@@ -121,9 +121,7 @@ test("without Stripe's webhooks a dispute is told once, to who asks", async () =
   const dispute = bank.fake.dispute(intentOf(id));
   bank.fake.closeDispute(dispute, 'lost');
   const scope = { organisationId: mine.id, mode: 'test' as const };
-  const replies = await Promise.all(
-    [1, 2].map(() => bank.server.payments.lookAtDisputes(scope, id)),
-  );
+  const replies = await Promise.all([1, 2].map(() => bank.server.payments.pollDisputes(scope, id)));
   bank.fake.webhooks.mode = 'on';
   const changed = replies.flatMap((reply) => (reply.kind === 'asked' ? reply.changed : []));
   expect(changed.map(({ status }) => status)).toEqual(['lost']);

@@ -192,7 +192,7 @@ test('a dump of the database with a Stripe secret in it would be noticed, as tex
 test('a Stripe secret is not in the log', () => {
   const log = bank.server.logged.join('\n');
   // It has what failed, and each request.
-  expect(log).toContain('Stripe did not do what was asked');
+  expect(log).toContain('Stripe refused a request about an account');
   expect(log).toContain('/organization/processor');
   expect(found(log)).toEqual([]);
 });

@@ -12,27 +12,27 @@ import type { Letter } from '../mail/render.ts';
 const UNDER_WAY_MAX = 100;
 const TRY_AGAIN_MS = [1000, 5000, 20_000];
 
-export type PostedMail = Letter & { readonly id: string; readonly to: string };
+export type UserMail = Letter & { readonly id: string; readonly to: string };
 
 /** `deferred`: another time it may be taken. */
 export type SendMail = (
-  mail: PostedMail,
+  mail: UserMail,
   signal: AbortSignal,
 ) => Promise<'sent' | 'refused' | 'deferred'>;
 
-export type PostDeps = {
+export type UserMailerDeps = {
   /** null: no mail is sent here. */
   readonly send: SendMail | null;
   readonly timers: Timers;
   readonly log: Pick<Log, 'warn'>;
 };
 
-export class Post {
-  readonly #deps: PostDeps;
+export class UserMailer {
+  readonly #deps: UserMailerDeps;
   readonly #underWay = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
-  constructor(deps: PostDeps) {
+  constructor(deps: UserMailerDeps) {
     this.#deps = deps;
   }
 
@@ -42,7 +42,7 @@ export class Post {
   }
 
   /** Sends what `write` gives; null for nothing. */
-  later(write: () => Promise<PostedMail | null>): void {
+  later(write: () => Promise<UserMail | null>): void {
     const { send, log } = this.#deps;
     if (send === null) return;
     if (this.#underWay.size >= UNDER_WAY_MAX) {
@@ -61,7 +61,7 @@ export class Post {
     await Promise.all(this.#underWay);
   }
 
-  async #deliver(send: SendMail, write: () => Promise<PostedMail | null>): Promise<void> {
+  async #deliver(send: SendMail, write: () => Promise<UserMail | null>): Promise<void> {
     const mail = await write();
     if (mail === null) return;
     const { log } = this.#deps;

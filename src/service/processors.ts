@@ -12,7 +12,7 @@ import { failProcessorAccount, listProcessorAccounts } from '../records/processo
 import type { Connections } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
 
-export type Banks = {
+export type OpenedProcessors = {
   /** On the wall clock, for its own pages. */
   readonly sandbox: Sandbox;
   /** Each in its tenant's time; Stripe in its own. */
@@ -20,11 +20,11 @@ export type Banks = {
 };
 
 /** @throws where the database does not answer */
-export async function openBanks(
+export async function openServiceProcessors(
   options: ServiceOptions,
   connections: Connections,
   secrets: Secrets,
-): Promise<Banks> {
+): Promise<OpenedProcessors> {
   const { settings, log } = options;
   const { sql, clock, orgClock, changes } = connections;
   const { baseUrl, sandboxSettleMs: settleMs } = settings;

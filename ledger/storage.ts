@@ -133,7 +133,9 @@ export type Storage = {
     /** Organisations that are left out. */
     readonly without: readonly string[];
   }): Promise<readonly Alarm<K>[]>;
-  /** The next alarms of an organisation's test mode, of any kind, earliest first, due by `until`. */
+  /**
+   * The next alarms of an organisation's test mode, of any kind, earliest first, due by `until`.
+   */
   nextAlarms(query: {
     readonly organisationId: string;
     readonly until: number;

@@ -65,7 +65,10 @@ export interface Config {
   readonly mail: MailSettings | undefined;
   /** Who signs people in beside links. undefined: nobody. */
   readonly oidc: OidcSettings | undefined;
-  /** What webhook secrets and keys of processors are encrypted with. undefined: a key of our own under `dataDir`. */
+  /**
+   * What webhook secrets and keys of processors are encrypted with. undefined: a key of our own
+   * under `dataDir`.
+   */
   readonly secretsKey: Uint8Array | undefined;
   /** Who may read /metrics from elsewhere. undefined: nobody. */
   readonly metricsToken: string | undefined;

@@ -235,7 +235,10 @@ async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
   return { secrets, newSigningSecret: () => newSigningSecret(random()), invoiceLinks };
 }
 
-/** What each decision on usage asks, without a promise: who hears of it, which alerts there are, what pays. */
+/**
+ * What each decision on usage asks, without a promise: who hears of it, which alerts there are,
+ * what pays.
+ */
 async function openAsked({
   sql,
   changes,

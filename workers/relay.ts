@@ -1,10 +1,10 @@
 // The relay: committed events become deliveries. The transaction that writes an event queues it;
 // the relay passes the queue on, a bounded step at a time.
 //
-// How it works: whoever commits events tells, and the relay also looks every second. A step is one statement
-// (`relay_events`, in the migrations). It takes the oldest events of organisations in turn, gives
-// each the next position, writes its deliveries, and takes it off the queue. Any number of relays
-// may run; only one has the step, and the others leave it to that one.
+// How it works: whoever commits events tells, and the relay also looks every second. A step is one
+// statement (`relay_events`, in the migrations). It takes the oldest events of organisations in
+// turn, gives each the next position, writes its deliveries, and takes it off the queue. Any number
+// of relays may run; only one has the step, and the others leave it to that one.
 // Holds: an event is passed once, whatever is killed when: it is on the queue until the commit that
 // passes it. Within a step no organisation waits for more than ROWS_MAX rows of another. Positions
 // have no gap, and those of an organisation are in the order of its commits. An event that cannot
@@ -34,7 +34,9 @@ export type Step = {
   readonly failed: readonly string[];
   readonly why: string | null;
   readonly more: boolean;
-  /** Endpoints with deliveries that are due, and whose events got positions: "organisation mode". */
+  /**
+   * Endpoints with deliveries that are due, and whose events got positions: "organisation mode".
+   */
   readonly due: readonly string[];
   readonly news: readonly string[];
 };

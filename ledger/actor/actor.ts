@@ -375,7 +375,9 @@ export class Actor {
     this.#grow((known.size - before) * MEMBER);
   }
 
-  /** Adds what late events are settled by. What memory knows is newer there: nobody else writes it. */
+  /**
+   * Adds what late events are settled by. What memory knows is newer there: nobody else writes it.
+   */
   learnHistory(meterId: string, history: History): void {
     const customerMeter = this.#customerMeters.get(meterId);
     if (customerMeter === undefined) return;

@@ -11,8 +11,8 @@ import type { KnownCosts } from './costs.ts';
 import { metersOf, ordered } from './orders.ts';
 
 /**
- * How far a meter is moved at once, in hours: each of its grants may have a step in each, and so may those of
- * all that share credits with it.
+ * How far a meter is moved at once, in hours: each of its grants may have a step in each, and so
+ * may those of all that share credits with it.
  */
 const HOP_HOURS = 24;
 const HOUR_MS = 3_600_000;
@@ -27,8 +27,8 @@ export type KnownUpcoming = {
 type MeterAhead = { readonly meter: Meter; durable: MeterState };
 
 /**
- * What was durable of a customer at one moment, to be asked what time makes of it. The actor goes on
- * meanwhile: states are immutable, so a copy has them and not their contents.
+ * What was durable of a customer at one moment, to be asked what time makes of it. The actor goes
+ * on meanwhile: states are immutable, so a copy has them and not their contents.
  */
 export class Ahead implements Known {
   readonly customer: Actor['customer'];

@@ -7,8 +7,8 @@ import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session
 /** Alarms this close together fire together under a test clock. */
 const TOGETHER_MS = 60_000;
 /**
- * Those of meters, whose steps have each their own time: one decision does an hourly allowance's 24,
- * for some 30 rows.
+ * Those of meters, whose steps have each their own time: one decision does an hourly allowance's
+ * 24, for some 30 rows.
  */
 const METERS_TOGETHER_MS = 24 * 60 * 60 * 1000;
 const AT_ONCE = 500;

@@ -18,8 +18,8 @@ type Left = {
 
 /**
  * The alerts that one unit of many usages may fire. Beyond it they stay as they are, and the
- * customers are looked at after the unit, each by itself and some at once. Lives for one decision of
- * the unit.
+ * customers are looked at after the unit, each by itself and some at once. Lives for one decision
+ * of the unit.
  */
 export class AlertBudget {
   #told = 0;
@@ -52,7 +52,10 @@ export class AlertBudget {
     for (const other of effects.beside) this.count(other);
   }
 
-  /** Looks at whom the unit left out. Who has moved, or cannot be written now, fires with its next usage. */
+  /**
+   * Looks at whom the unit left out. Who has moved, or cannot be written now, fires with its next
+   * usage.
+   */
   async lookAtRest({ executor }: OwnershipSession): Promise<void> {
     const look = async ({ customerId, meter, before }: Left): Promise<void> => {
       try {

@@ -19,9 +19,9 @@ import type { OwnershipSession } from './ownership-session.ts';
  * slug of the meter, and of one meter in the order in which they are used up.
  *
  * What holds: a part is one turn, which looks at a bounded number of grants, does a bounded part of
- * what is due, and answers with no more grants than it was asked for. The place behind it says where
- * in the order it ended, not how many came before, so the next part has what comes then, whatever has
- * ended meanwhile.
+ * what is due, and answers with no more grants than it was asked for. The place behind it says
+ * where in the order it ended, not how many came before, so the next part has what comes then,
+ * whatever has ended meanwhile.
  * What it does not do: see all parts at one moment.
  */
 

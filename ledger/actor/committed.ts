@@ -7,8 +7,8 @@ import type { Actor } from './actor.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import type { Memory } from './unit.ts';
 
-// What is committed of a hold after the subscription that sold it has ended: its invoice is made by the
-// decision that commits, so there is never one without the other.
+// What is committed of a hold after the subscription that sold it has ended: its invoice is made by
+// the decision that commits, so there is never one without the other.
 
 /** Ended subscriptions, as they are stored: memory lets go of them. */
 export type Ended = ReadonlyMap<string, Subscription | null>;
@@ -45,7 +45,9 @@ type Committed = {
   readonly ended: Ended;
 };
 
-/** Bills a commit that memory has taken over. Returns the subscriptions that owe something by it. */
+/**
+ * Bills a commit that memory has taken over. Returns the subscriptions that owe something by it.
+ */
 export function billEnded(
   {
     session,

@@ -190,8 +190,8 @@ export class Contexts {
   }
 
   /**
-   * A meter of which something is due, where more than `max` is due of all that the answer depends on: under
-   * a spend cap, all that are sold.
+   * A meter of which something is due, where more than `max` is due of all that the answer depends
+   * on: under a spend cap, all that are sold.
    */
   sleeperBehind(
     actor: Actor,
@@ -216,8 +216,8 @@ export class Contexts {
   }
 
   /**
-   * A meter that is due, and is much by itself; or one whose pool is, with all that shares its credits. All
-   * pools count together: a decision on a subscription may move each of them.
+   * A meter that is due, and is much by itself; or one whose pool is, with all that shares its
+   * credits. All pools count together: a decision on a subscription may move each of them.
    */
   sleeperBefore(actor: Actor, isMuch: (state: MeterState) => boolean): Asleep | null {
     const now = this.nowOf(actor);

@@ -35,8 +35,8 @@ const NOTHING: Total = { used: 0n, promised: 0n, from: -Infinity, until: Infinit
 /**
  * What the usage of all of a customer's meters comes to under its spend cap, in one version.
  *
- * How: a decision changes few meters, and each of them says so (`changed`). So it costs those that have
- * changed, however many others there are.
+ * How: a decision changes few meters, and each of them says so (`changed`). So it costs those that
+ * have changed, however many others there are.
  */
 export class Costs {
   readonly spending: Spending;

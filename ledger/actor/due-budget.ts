@@ -6,8 +6,8 @@ import type { Actor } from './actor.ts';
 import type { Asleep } from './contexts.ts';
 
 /**
- * What one unit of many usages does of what is due of their meters. Beyond it, meters are moved to now before the
- * unit, each by itself and some at once. Lives for one decision of the unit.
+ * What one unit of many usages does of what is due of their meters. Beyond it, meters are moved to
+ * now before the unit, each by itself and some at once. Lives for one decision of the unit.
  */
 export class DueBudget {
   #left = DUE_WORK_MAX;

@@ -146,8 +146,8 @@ class EachTask implements Task<readonly RecordOutcome[]> {
 
   /**
    * A `last` meter takes the later of two events, and of the same millisecond the one with the
-   * greater id. Items of one call come in one millisecond and in an order, so a later one that would
-   * lose by its id is a millisecond later.
+   * greater id. Items of one call come in one millisecond and in an order, so a later one that
+   * would lose by its id is a millisecond later.
    */
   #timeAfter(before: Moment | undefined, { actor, request, id }: Each): number | null {
     const { eventAt } = request;

@@ -24,8 +24,8 @@ export function asleep(actor: Actor, meterId: string, isLong = true): Lacking {
 }
 
 /**
- * Does what a decision lacked: reads earlier periods and members of a `unique` meter into actors, and
- * moves meters to now that were asleep.
+ * Does what a decision lacked: reads earlier periods and members of a `unique` meter into actors,
+ * and moves meters to now that were asleep.
  */
 export class Loader {
   readonly #storage: Storage;

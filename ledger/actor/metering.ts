@@ -17,8 +17,8 @@ import type { OwnershipSession } from './ownership-session.ts';
 // node owns the customer.
 
 /**
- * Whether `units` may be used now, from memory, rendered for the caller. Without a promise, unless too
- * much is due of the customer.
+ * Whether `units` may be used now, from memory, rendered for the caller. Without a promise, unless
+ * too much is due of the customer.
  */
 export function checkHere(
   session: OwnershipSession,

@@ -19,8 +19,8 @@ type OfPool = {
 };
 
 /**
- * The meters of a customer that are members of a pool. Each decision of a pool asks, so they are listed
- * once, and again where the customer has got another meter or the pool another list.
+ * The meters of a customer that are members of a pool. Each decision of a pool asks, so they are
+ * listed once, and again where the customer has got another meter or the pool another list.
  */
 export class PoolMembers {
   readonly #pools = new WeakMap<Pool, OfPool>();
@@ -44,7 +44,9 @@ export class PoolMembers {
   }
 }
 
-/** Of one decision: as they are when it first looks. Most decisions look at nothing but the time. */
+/**
+ * Of one decision: as they are when it first looks. Most decisions look at nothing but the time.
+ */
 export class MembersNow implements Members {
   readonly #meters: readonly KnownMeter[];
   readonly #version: Version;

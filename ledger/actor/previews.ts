@@ -13,8 +13,8 @@ import {
 import { Ahead } from './ahead.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 
-// Questions about a subscription that are answered by what is durable, and write nothing. Its meters
-// may have thousands of steps ahead of them, so that is long work on a copy.
+// Questions about a subscription that are answered by what is durable, and write nothing. Its
+// meters may have thousands of steps ahead of them, so that is long work on a copy.
 
 /** What its next invoice would bill; null where it has ended. */
 export function upcomingInvoice(
@@ -46,7 +46,9 @@ function isOfOthers({ billing: { durable } }: Ahead, id: string): boolean {
   return durable.subscriptions.size > 1 || durable.subscriptions.get(id)?.waiting !== null;
 }
 
-/** In the order of the clock: a payment that is awaited, what others bill before it, then its own. */
+/**
+ * In the order of the clock: a payment that is awaited, what others bill before it, then its own.
+ */
 async function foreseen(where: Foreseeing, id: string, asOf: number): Promise<UpcomingInvoice> {
   const { ahead } = where;
   await paid(where, id);

@@ -24,8 +24,8 @@ import { publishUsage } from './usage-publication.ts';
 // Reservations of a customer's meters. Each throws NotOwner where another node owns the customer.
 //
 // An id counts once: that of the first hold is the reservation's own, and the database accepts it
-// once. What is asked of one reservation runs one after the other (`mutex`), so that a repeated call
-// finds what the first one did.
+// once. What is asked of one reservation runs one after the other (`mutex`), so that a repeated
+// call finds what the first one did.
 
 export type ReservedOutcome =
   | ReserveOutcome
@@ -141,7 +141,9 @@ export function resolveReservation(
 
 type Known = Exclude<ResolveOutcome, { readonly kind: 'unknown' }>;
 
-/** `owing`: subscriptions that have an invoice by it, which is to be carried out; absent for none. */
+/**
+ * `owing`: subscriptions that have an invoice by it, which is to be carried out; absent for none.
+ */
 export type Resolved =
   | Exclude<Known, { readonly kind: 'done' }>
   | (Extract<Known, { readonly kind: 'done' }> & { readonly owing?: readonly string[] });

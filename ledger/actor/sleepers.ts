@@ -8,8 +8,8 @@ export type Tick = (customerId: string, meterId: string) => Promise<unknown>;
  * Meters of which so much is due that to do it within one decision, or one answer, would hold up
  * everybody else: it is done before, in decisions of their own.
  *
- * Holds: each is woken once for all who ask of it. Of those of which much is due, an organisation has one woken
- * at a time.
+ * Holds: each is woken once for all who ask of it. Of those of which much is due, an organisation
+ * has one woken at a time.
  */
 export class Sleepers {
   readonly #tick: Tick;

@@ -93,8 +93,8 @@ function accountChanged(
 
 /**
  * Says in the unit of a usage that it has reached the spend cap, or that the cap has refused it:
- * once in a period of the subscription that sells it, or that sells the credits that pay for it. Where
- * no endpoint would hear of it, nothing is written. Returns how many effects it has applied.
+ * once in a period of the subscription that sells it, or that sells the credits that pay for it.
+ * Where no endpoint would hear of it, nothing is written. Returns how many effects it has applied.
  */
 export function announceSpendCap(
   session: OwnershipSession,

@@ -16,7 +16,8 @@ type TickDeps = {
 };
 
 /**
- * Does everything that is due on a customer's meter, and on those that it shares credits with, in as many
+ * Does everything that is due on a customer's meter, and on those that it shares credits with, in
+ * as many
  * decisions as it takes: each as an alarm at an earlier time would do it. @throws NotOwner
  */
 export async function tick(

@@ -56,8 +56,8 @@ export function sizeOfBatch(items: readonly Item[], withEvents: boolean): UnitSi
 }
 
 /**
- * What usage of a pool, or of a member of one, adds to a unit: the pool's transfer, and as much again, as both
- * are decided. Measured: it takes the time of three others.
+ * What usage of a pool, or of a member of one, adds to a unit: the pool's transfer, and as much
+ * again, as both are decided. Measured: it takes the time of three others.
  */
 const DRAW_ROWS = 2;
 

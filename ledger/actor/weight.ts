@@ -5,8 +5,8 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 
 /**
  * What actors take of the heap, reckoned: measured with JavaScriptCore's own figures
- * (`test/store/weight.long.test.ts` does it again) and rounded up. A process takes more than its heap,
- * so what is bounded by it is the part that a tenant can make grow.
+ * (`test/store/weight.long.test.ts` does it again) and rounded up. A process takes more than its
+ * heap, so what is bounded by it is the part that a tenant can make grow.
  */
 const ACTOR = 1000;
 /** With the answer to the last check. */

@@ -1,8 +1,9 @@
 import { assert } from './assert.ts';
 
 /**
- * `amount` divided as the weights are, to the smallest coin: each gets its whole coins, and those that
- * came nearest to one more get what is left, the first ones first. No share is above its weight.
+ * `amount` divided as the weights are, to the smallest coin: each gets its whole coins, and those
+ * that came nearest to one more get what is left, the first ones first. No share is above its
+ * weight.
  */
 export function sharesOf(amount: bigint, weights: readonly bigint[]): readonly bigint[] {
   const all = weights.reduce((sum, weight) => sum + weight, 0n);

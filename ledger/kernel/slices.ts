@@ -1,6 +1,8 @@
 import { breathe, type Timers } from '../ports.ts';
 
-/** What is done of a long list before everybody else is answered: some 3 ms for rows that are read. */
+/**
+ * What is done of a long list before everybody else is answered: some 3 ms for rows that are read.
+ */
 const SLICE = 2000;
 
 /** Does it for each, in slices. `step` returns how many rows it took; without that, one. */

@@ -1,6 +1,8 @@
 import { breathe, type Timers } from '../ports.ts';
 
-/** Turns of the event loop for long steps: one of them in each turn, and everybody else between two. */
+/**
+ * Turns of the event loop for long steps: one of them in each turn, and everybody else between two.
+ */
 export class Turns {
   readonly #timers: Timers;
   #last: Promise<void> = Promise.resolve();

@@ -49,7 +49,8 @@ export type ChargeAnswer =
   | { readonly kind: 'unknown' };
 
 /**
- * Whether the time that a buyer has to act at the bank, `actionMs`, is over: the charge is given up.
+ * Whether the time that a buyer has to act at the bank, `actionMs`, is over: the charge is given
+ * up.
  */
 export function isActionOverdue(
   { status, payment }: PaymentState,

@@ -5,12 +5,13 @@ import type { FailureCode, PaymentState } from './payment.ts';
  *
  * - `passes`: the same instrument may well pay in a few hours.
  * - `perhaps`: on another day it may, and nothing says when. An expired card may have been renewed.
- * - `final`: only another instrument helps, if any. Also where the bank would ask the buyer, who is away.
+ * - `final`: only another instrument helps, if any. Also where the bank would ask the buyer, who is
+ *   away.
  *
  * Dunning waits for days, and a service that runs is at stake: it tries again what is not final. A
  * top-up is charged as often as it is used up, so within hours: it tries again only what passes. A
- * code that has no row is `perhaps`. What was not attempted passes, unless its code is final: it says
- * nothing of the instrument.
+ * code that has no row is `perhaps`. What was not attempted passes, unless its code is final: it
+ * says nothing of the instrument.
  */
 export type DeclineKind = 'passes' | 'perhaps' | 'final';
 

@@ -4,8 +4,9 @@
 //        └────────────────▲
 //
 // How: an open dispute is a hold on the payment's account, so that the disputed money is not
-// refunded too. Lost, the hold is posted: money that is gone counts against the refund ceiling. Won,
-// it is void. What the processor says of a dispute now is applied, not what happened in between.
+// refunded too. Lost, the hold is posted: money that is gone counts against the refund ceiling.
+// Won, it is void. What the processor says of a dispute now is applied, not what happened in
+// between.
 // Holds: the same news again changes nothing. `opened` after an end is an older answer, and changes
 // nothing either; between won and lost the last answer counts. A dispute that the account does not
 // cover, since refunds were first, takes what a refund gives back when it fails.

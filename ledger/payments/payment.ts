@@ -11,8 +11,8 @@ import type { Transfer } from '../kernel/transfers.ts';
  *            └─▶ canceled    └──▶ errored     the processor failed: nothing was charged
  *
  * How it works: a payment has one account. The capture credits it. A refund is a pending debit
- * until the processor has answered, and so is an open dispute until it is decided. So what can still
- * be refunded is what the account has left.
+ * until the processor has answered, and so is an open dispute until it is decided. So what can
+ * still be refunded is what the account has left.
  * What holds: only `refundable` computes the refund ceiling, and a CHECK of the database enforces
  * it too. The status goes backwards only when a refund fails late. A missing answer is not a no:
  * the reserve stays, and the processor is asked again at `askAt`. A lost dispute is no refund: the

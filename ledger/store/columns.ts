@@ -3,8 +3,8 @@
 // (`encode.ts`) follow from it.
 //
 // Rows come in one of two ways. Of the tables that most flushes write, each column is one
-// parameter, an array (`ArrayColumn`). Of all other tables the rows are one parameter, an array of a
-// composite type whose fields are the columns (`RowColumn`).
+// parameter, an array (`ArrayColumn`). Of all other tables the rows are one parameter, an array of
+// a composite type whose fields are the columns (`RowColumn`).
 import type { JsonOf } from './json.ts';
 
 /** An element of an array parameter. */

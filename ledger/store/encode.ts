@@ -1,6 +1,6 @@
 // The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what
-// all rows share, the arrays of transfers, of changed balances and of the usage delta, how many rows
-// must be there, and an array of rows for each other table: corrections first.
+// all rows share, the arrays of transfers, of changed balances and of the usage delta, how many
+// rows must be there, and an array of rows for each other table: corrections first.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
 import { MARK_COLUMNS } from './mark-columns.ts';

@@ -2,7 +2,10 @@
 import type { FlushRows } from '../storage.ts';
 import { kept, type RowColumns } from './columns.ts';
 
-/** A followup of a payment, or of a subscription: then `customerId` is its customer; or of a customer. */
+/**
+ * A followup of a payment, or of a subscription: then `customerId` is its customer; or of a
+ * customer.
+ */
 type Row = {
   readonly slot: number;
   readonly id: string;

@@ -14,7 +14,9 @@ import type { Bigints } from './bigints.ts';
 import type { RowOf } from './columns.ts';
 import type { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 
-/** Payments as they are in the database, with their disputes and the refunds that may still change. */
+/**
+ * Payments as they are in the database, with their disputes and the refunds that may still change.
+ */
 export async function loadPayments(
   sql: Sql<Bigints>,
   slotOf: (id: string) => number,

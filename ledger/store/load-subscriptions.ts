@@ -78,7 +78,10 @@ export async function findChargeable(
   return { invoiceId, amount, attempts, subscription: subscriptionOf(row) };
 }
 
-/** See `Storage.findBack`. What is being refunded and what is disputed counts (`src/records/given-back.ts`). */
+/**
+ * See `Storage.findBack`. What is being refunded and what is disputed counts
+ * (`src/records/given-back.ts`).
+ */
 export async function findBack(
   sql: Sql<Bigints>,
   paymentId: string,

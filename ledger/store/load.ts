@@ -53,9 +53,9 @@ const priceJson = (sql: Sql<Bigints>) => sql`
 /**
  * Actors as the database has them: customers, their meters, open periods, live grants and
  * subscriptions. Where something is reserved of a period that is over, also what other meters have
- * since then: a pool may pay for what is let go of. Of a pool also the periods since the first of its
- * members' began: they pay for what becomes of it when it is over. Of many rows some are read in
- * each turn of the event loop.
+ * since then: a pool may pay for what is let go of. Of a pool also the periods since the first of
+ * its members' began: they pay for what becomes of it when it is over. Of many rows some are read
+ * in each turn of the event loop.
  */
 export async function loadCustomers(
   sql: Sql<Bigints>,
@@ -241,7 +241,9 @@ function meterState(
   };
 }
 
-/** A node of the release before moves a meter on without its stretch: that is of a period before. */
+/**
+ * A node of the release before moves a meter on without its stretch: that is of a period before.
+ */
 function stretchOf(row: StateRow, periodStart: number): MeterState['stretch'] {
   const { stretch_start: at, stretch_place: place, stretch_aggregate: aggregate } = row;
   if (at === null || at.getTime() < periodStart) return { start: periodStart, aggregate: 0n };

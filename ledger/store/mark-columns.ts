@@ -1,4 +1,5 @@
-// The columns of what periods had counted before their boundaries. They come as rows (`columns.ts`).
+// The columns of what periods had counted before their boundaries. They come as rows
+// (`columns.ts`).
 import type { MarkRow } from '../storage.ts';
 import { indexOf, timeOf } from '../metering/stretch.ts';
 import { kept, replaced, type RowColumns } from './columns.ts';

@@ -12,8 +12,8 @@ export type SubscriptionRow = RowOf<typeof SUBSCRIPTION_COLUMNS> & {
 };
 
 /**
- * A release before this one kept the discount of a trial as credit, of what it came to at the signup.
- * It has no other credit in a trial.
+ * A release before this one kept the discount of a trial as credit, of what it came to at the
+ * signup. It has no other credit in a trial.
  */
 function isFrozen({ period_index, credit, discount }: SubscriptionRow): boolean {
   return period_index < 0 && credit > 0n && discount === null;

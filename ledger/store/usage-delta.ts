@@ -2,9 +2,9 @@
 // events' own time. A row of `usage_deltas` has it, in the same transaction as the events. So
 // whoever reads a delta or what became of it (`src/metering/usage-folder.ts`) sees each event once.
 //
-// A refused event is none. A correction counts with its negative value, and takes one event off; how
-// many corrections there are is in rows of their own (`usage_corrections`), because most flushes have
-// none. What is committed of a reservation counts like an event.
+// A refused event is none. A correction counts with its negative value, and takes one event off;
+// how many corrections there are is in rows of their own (`usage_corrections`), because most
+// flushes have none. What is committed of a reservation counts like an event.
 import type { Transfer } from '../kernel/transfers.ts';
 import { type ArrayColumn, type ArrayColumns, kept, type RowColumns } from './columns.ts';
 import { eventsOf } from './events-of.ts';

@@ -20,8 +20,8 @@ import { keepHeld, owesUsage, usageLines } from './usage-billing.ts';
  * How it works: a bill is a follow-up, which `src/subscriptions` executes after the flush. Usage
  * that has closed by then is billed with it. `invoicing.ts` applies what comes back.
  * What holds: ids are derived from what is billed, so an order may be repeated. A total is never
- * negative: what is left over is the customer's credit. A discount is for a whole period, so it comes
- * off that and not off usage, and before any credit does.
+ * negative: what is left over is the customer's credit. A discount is for a whole period, so it
+ * comes off that and not off usage, and before any credit does.
  */
 type Bill = {
   /** The reason within the subscription: one invoice for each. */
@@ -213,8 +213,8 @@ function creditLine(description: string, unitAmount: bigint): InvoiceLineDraft {
 }
 
 /**
- * Credit for later invoices: of the subscription, and after its end of any in its currency. So it is in
- * a trial: what one has of its own is read as its discount, as a release before had it.
+ * Credit for later invoices: of the subscription, and after its end of any in its currency. So it
+ * is in a trial: what one has of its own is read as its discount, as a release before had it.
  */
 export function giveBack(draft: SubscriptionDraft, amount: bigint): void {
   const { status, credit } = draft.state;

@@ -11,7 +11,8 @@ import { committedLines } from './usage-billing.ts';
  * How it works: the end leaves what sold the units of a hold known (`usage-billing.ts`,
  * `keepHeld`). The decision that commits makes one more final invoice, for what the spans come to
  * now less what they came to before. What else is recorded after the end is in both, so it is not
- * billed. What holds: the hold names the invoice, so a commit that is repeated has the same one.
+ * billed.
+ * What holds: the hold names the invoice, so a commit that is repeated has the same one.
  */
 type Committed = {
   /** The subscription that sold it. */

@@ -1,6 +1,6 @@
 /**
- * A stretch of the price of billed usage whose money went back (`given-back.ts`): it is not to be paid.
- * Those of a line are in order, the lowest first, and none is within another.
+ * A stretch of the price of billed usage whose money went back (`given-back.ts`): it is not to be
+ * paid. Those of a line are in order, the lowest first, and none is within another.
  */
 export type Forgiven = {
   readonly invoiceId: string;

@@ -6,14 +6,15 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
 /**
  * Billed usage whose money went back: refunded, being refunded, disputed or charged back.
  *
- * How it works: what goes back of an invoice is the same part of each of its lines. Of a line of usage
- * it is what was billed last: a stretch of its price (`Forgiven`) is taken off from above. That stretch
- * is never paid again. So if the usage is corrected, what went back counts first, and only what is left
- * of the correction is credited; what is used again in a stretch costs nothing, and what is used beyond
- * all that was billed is billed.
- * What holds: what is told is how much it is by now, so it may be told again, and it may become less: a
- * refund fails, a dispute is won. No more is forgiven than was paid of the line and not credited. What
- * is to be paid follows from the price and the stretches alone, however many invoices came in between.
+ * How it works: what goes back of an invoice is the same part of each of its lines. Of a line of
+ * usage it is what was billed last: a stretch of its price (`Forgiven`) is taken off from above.
+ * That stretch is never paid again. So if the usage is corrected, what went back counts first, and
+ * only what is left of the correction is credited; what is used again in a stretch costs nothing,
+ * and what is used beyond all that was billed is billed.
+ * What holds: what is told is how much it is by now, so it may be told again, and it may become
+ * less: a refund fails, a dispute is won. No more is forgiven than was paid of the line and not
+ * credited. What is to be paid follows from the price and the stretches alone, however many
+ * invoices came in between.
  * What it does not do: know payments. The account of the payment says what went back of an invoice.
  */
 

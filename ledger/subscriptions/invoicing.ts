@@ -76,7 +76,9 @@ function settleForgone(
   if (draft.state.waiting === null) endWithMandate(draft, settlement);
 }
 
-/** While a charge is under way its answer is awaited: it is announced, and then the invoice closes. */
+/**
+ * While a charge is under way its answer is awaited: it is announced, and then the invoice closes.
+ */
 export function closeAfterCharge(
   draft: SubscriptionDraft,
   { invoiceId, how }: { readonly invoiceId: string; readonly how: 'paid' | 'void' },
@@ -128,8 +130,8 @@ export function charge(
 }
 
 /**
- * A period that began during the pause is worth what is charged for it, and nothing once that was in
- * vain: a resume in it would be free. Its invoice goes on being collected until then.
+ * A period that began during the pause is worth what is charged for it, and nothing once that was
+ * in vain: a resume in it would be free. Its invoice goes on being collected until then.
  */
 function priceOfPause(draft: SubscriptionDraft, invoiceId: string, periodPrice: bigint): void {
   const { state } = draft;

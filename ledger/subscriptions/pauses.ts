@@ -8,9 +8,9 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
  *
  * How it works: a pause that is over is kept with its subscription, and the one that goes on is
  * told by its status. Spans do not end with a pause: a cut would make what was used before it
- * final, and a grant that comes later would not cover it. What holds: it follows from when the
- * pauses began and ended, so neither when that was decided nor the order of events counts. Blocked
- * for dunning is no pause.
+ * final, and a grant that comes later would not cover it.
+ * What holds: it follows from when the pauses began and ended, so neither when that was decided nor
+ * the order of events counts. Blocked for dunning is no pause.
  *
  * Limits: they are kept for as long as the subscription is, as the audit reckons old lines again.
  * Of more than `APART_MAX` those within the same spans become one, as long as both.

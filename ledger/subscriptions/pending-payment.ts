@@ -27,9 +27,11 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
  * asks for it, a more expensive plan.
  *
  * How it works: the change is billed and kept in `waiting`; the answer to the charge applies it or
- * drops it. What holds: until the answer the subscription stays as it is, and time stands still for
- * it (`subscriptionDue`). What it does not do: retry. A refused charge drops the change. A change
- * may be taken back before the answer: what is captured all the same is refunded.
+ * drops it.
+ * What holds: until the answer the subscription stays as it is, and time stands still for it
+ * (`subscriptionDue`).
+ * What it does not do: retry. A refused charge drops the change. A change may be taken back before
+ * the answer: what is captured all the same is refunded.
  */
 export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone: string): Cycle {
   return { anchor, interval, count: intervalCount, zone };

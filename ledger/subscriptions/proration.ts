@@ -22,9 +22,9 @@ export function prorated(amount: bigint, part: number, whole: number): bigint {
 }
 
 /**
- * What is unused of a period at `at`: of what was paid for it, less what was given back of that since
- * the plan last changed. Each amount counts for the time that its invoice is for, so what is given
- * back in part takes the same part of each day. Never below 0.
+ * What is unused of a period at `at`: of what was paid for it, less what was given back of that
+ * since the plan last changed. Each amount counts for the time that its invoice is for, so what is
+ * given back in part takes the same part of each day. Never below 0.
  */
 export function unusedOf(period: Period, at: number): bigint {
   const rest = (amount: bigint, { start, end }: Pick<Period, 'start' | 'end'>): bigint =>
@@ -37,8 +37,8 @@ export function unusedOf(period: Period, at: number): bigint {
 
 /**
  * The invoice lines of a change of plan at `at`. The rest of the old plan's period is credited at
- * what it is worth to the customer. The rest of the period is charged at the new plan's price, or a whole
- * period where a new one begins. By the millisecond.
+ * what it is worth to the customer. The rest of the period is charged at the new plan's price, or a
+ * whole period where a new one begins. By the millisecond.
  */
 export function changeLines(
   period: Period,

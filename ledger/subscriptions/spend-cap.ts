@@ -20,10 +20,11 @@ import {
  * start of the subscription's current period on. It counts with what it costs exactly, beyond what
  * was billed of its period: its maximum holds, its minimum does not, and nothing is rounded. A
  * level counts as what it costs for a whole period. More usage is refused where it costs something,
- * and more than is left. What holds: it is a function of the states that it is given. What it
- * remembers is of immutable values, so a decision costs the meter that it is about, and for the
- * others one addition each. What it does not do: bill. Late usage of a billed span, and of an
- * earlier period, is not under the cap.
+ * and more than is left.
+ * What holds: it is a function of the states that it is given. What it remembers is of immutable
+ * values, so a decision costs the meter that it is about, and for the others one addition each.
+ * What it does not do: bill. Late usage of a billed span, and of an earlier period, is not under
+ * the cap.
  */
 export class Spending {
   readonly cap: SpendCap;

@@ -230,8 +230,8 @@ export class SubscriptionDraft {
   }
 
   /**
-   * What begins at `since` or later has the prices of these allowances. `isRunning`: only what runs, as
-   * where a change was waited for (`repriceSince`).
+   * What begins at `since` or later has the prices of these allowances. `isRunning`: only what
+   * runs, as where a change was waited for (`repriceSince`).
    */
   repriceSpans(
     since: number,

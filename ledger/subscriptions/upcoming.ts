@@ -28,8 +28,8 @@ export type UpcomingInvoice = {
 };
 
 /**
- * When the next invoice is made: at the end of the period, or now where that has passed. A resume at a
- * time that begins a period makes one, too.
+ * When the next invoice is made: at the end of the period, or now where that has passed. A resume
+ * at a time that begins a period makes one, too.
  */
 export function upcomingAt(billing: Billing, id: string, now: number): number | null {
   const subscription = billing.subscriptions.get(id);
@@ -39,8 +39,8 @@ export function upcomingAt(billing: Billing, id: string, now: number): number | 
 
 /**
  * The renewal at the end of the period, or the end where it is canceled by then, decided without
- * writing. Open invoices are left out: it is as if they were paid. Paused past the period there is a
- * draft, what a resume at its time bills, or nothing; blocked, nothing.
+ * writing. Open invoices are left out: it is as if they were paid. Paused past the period there is
+ * a draft, what a resume at its time bills, or nothing; blocked, nothing.
  *
  * `context.now` is `upcomingAt`, and so are its spans. No change waits (`decidePaid`), and other
  * subscriptions have taken what they take of the customer's credit before it (`nextOther`).

@@ -24,8 +24,10 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
  * neither the order and the lateness of events nor the number of invoices changes the sum. A
  * minimum is billed when its price is no longer in force, for its share of the period. A level
  * costs the share of the period for which it was sold, so far. Paused time has no share
- * (`pauses.ts`). The spans learn what they are billed as by an order of the same unit. What it does
- * not do: know allowances (`metering/span.ts`), or what a quantity costs (`rating.ts`).
+ * (`pauses.ts`). The spans learn what they are billed as by an order of the same unit.
+ *
+ * What it does not do: know allowances (`metering/span.ts`), or what a quantity costs
+ * (`rating.ts`).
  */
 export function usageLines(
   draft: SubscriptionDraft,

@@ -1,7 +1,8 @@
 import { type Captured, capturesAt, type Limit, windowAt, withCapture } from './windows.ts';
 
 /**
- * An automatic top-up: what a customer's meter is topped up with, once its level is below a threshold.
+ * An automatic top-up: what a customer's meter is topped up with, once its level is below a
+ * threshold.
  *
  *     armed ──below──▶ charging ──captured──▶ armed, with the grant
  *       ▲                 ├──declined, may pass──▶ charging: again after 1 h, 6 h, 24 h
@@ -10,8 +11,8 @@ import { type Captured, capturesAt, type Limit, windowAt, withCapture } from './
  *       └──the next day, week or month──▶ suspended by its limit ◀──below── armed
  *
  * How it works: it is part of the state of its meter, so the customer's actor is its single writer.
- * Each decision on the meter looks at the level when it is done (`MeterDraft.effects`). What follows
- * is in the same flush: the order to charge, or with a capture the grant.
+ * Each decision on the meter looks at the level when it is done (`MeterDraft.effects`). What
+ * follows is in the same flush: the order to charge, or with a capture the grant.
  * What holds: one charge at a time. A charge has an id that is derived from the customer, the meter
  * and its number, so it is made once. An answer counts only if it is of the charge under way. A
  * declined charge is not tried again before its time, whatever happens to the level.

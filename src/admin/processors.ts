@@ -1,5 +1,6 @@
 // Accounts at Stripe, connected by an operator as by PUT, GET and DELETE /organization/processor.
-// A key comes on stdin: an argument would stand in the list of processes and in the shell's history.
+// A key comes on stdin: an argument would stand in the list of processes and in the shell's
+// history.
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Config } from '../config.ts';
@@ -48,7 +49,9 @@ type Place = { readonly sql: Sql; readonly config: Config; readonly terminal: Te
 type Act = (tenant: Tenant, place: Place) => Promise<object>;
 
 const ACTOR = 'admin';
-/** Two secrets of the longest kind, and room for a note of a password manager to be refused by name. */
+/**
+ * Two secrets of the longest kind, and room for a note of a password manager to be refused by name.
+ */
 const INPUT_BYTES_MAX = 4096;
 
 function planOf({ org, mode }: Options, act: Act): Run {

@@ -70,9 +70,9 @@ const LINKS_MAX = 100;
 
 /**
  * The user and the member where they are missing, and a link that signs in. What the address was
- * invited for ends: it would be a way back for a member who is removed. The operator answers for the
- * address: who is signed in as a user of it that nothing has proven yet does not become the member.
- * Who was disabled comes back to this organisation alone, in this role.
+ * invited for ends: it would be a way back for a member who is removed. The operator answers for
+ * the address: who is signed in as a user of it that nothing has proven yet does not become the
+ * member. Who was disabled comes back to this organisation alone, in this role.
  */
 function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
   const organisationId = idOf('--org', org);
@@ -106,7 +106,10 @@ function planCreation({ org, email, role = LEAST_ROLE, name }: Options): Run {
   };
 }
 
-/** For a user who gets no mail. A second factor is asked for, once the address is proven: the link proves it. */
+/**
+ * For a user who gets no mail. A second factor is asked for, once the address is proven: the link
+ * proves it.
+ */
 function planSignIn({ email }: Options): Run {
   return ofUser(emailOf(email), (sql, user, config) => {
     if (user.disabledAt === null) return newLink(sql, config, user);

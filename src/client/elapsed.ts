@@ -1,7 +1,7 @@
 // How much time has passed in this process. `performance.now` does not go back, but on some systems
 // it stands still while the machine sleeps; the time of the day goes on then, and may be set at any
-// moment. So each step that the time of the day is ahead of the other counts as time that has passed:
-// what this says is never less than either of them.
+// moment. So each step that the time of the day is ahead of the other counts as time that has
+// passed: what this says is never less than either of them.
 
 /** The time of the day may be set back by this much without being taken for set. */
 const JITTER_MS = 1000;

@@ -1,8 +1,8 @@
 // Events as they happen: an async iterable over `GET /events/stream`, without a gap.
 //
 // A connection that ends or falls silent is made again, with the id that came last. It ends with
-// the caller's signal, or the client's close as an error; a refusal (an id that is not kept, a key that is revoked) is thrown, and so
-// is a service that gives nothing for `timeoutMs`.
+// the caller's signal, or the client's close as an error; a refusal (an id that is not kept, a key
+// that is revoked) is thrown, and so is a service that gives nothing for `timeoutMs`.
 import { onAbort } from './abort.ts';
 import { ConnectionError } from './errors.ts';
 import { guarded } from './hooks.ts';

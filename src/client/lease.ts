@@ -4,21 +4,21 @@
 //                                │         └─▶ commit: what was taken is counted
 //                                └─▶ renewed at half of its time, or free again when it expires
 //
-// Holds: never more is given out than the service holds for it. Each slice is a reservation. What was
-// taken of it is committed when it is used up, when it is renewed and at `close`; the rest is
-// released. So of a process that dies at most what it took since is not counted, and what it held is
-// free again when it expires. What is left to take is at most `amount`.
+// Holds: never more is given out than the service holds for it. Each slice is a reservation. What
+// was taken of it is committed when it is used up, when it is renewed and at `close`; the rest is
+// released. So of a process that dies at most what it took since is not counted, and what it held
+// is free again when it expires. What is left to take is at most `amount`.
 // A slice of which something was taken is renewed by another one, held before the first is let go,
 // so that `take` is not false meanwhile; where the balance has no room for both, and where nothing
-// was taken, it is extended. One that may have expired is not given out of, by the client's own clock
-// and with a margin; what was taken of it is committed all the same, late if need be.
+// was taken, it is extended. One that may have expired is not given out of, by the client's own
+// clock and with a margin; what was taken of it is committed all the same, late if need be.
 // A slice belongs to the period in which it was held, and what is committed of it counts there.
 // A hold whose answer is unknown is asked for again under its key, before any other; commits repeat
 // by themselves.
 // Quantities are whole numbers of 10^-decimals, which a double holds exactly; one with more
 // decimals is refused.
-// Does not: notice that a subscription is paused, a test clock is moved or a grant is voided, before
-// the next renewal.
+// Does not: notice that a subscription is paused, a test clock is moved or a grant is voided,
+// before the next renewal.
 import { elapsedBy } from './elapsed.ts';
 import { TollhouseError } from './errors.ts';
 import { type CustomerName, isUnasked } from './metering.ts';
@@ -31,7 +31,10 @@ export type LeaseParams = CustomerName & {
   readonly amount: number;
   /** Decimals of what is taken, at most the meter's `scale`; 0 unless said otherwise. */
   readonly decimals?: number;
-  /** Seconds after which what a dead process held is free again: 5 to 86,400, 60 unless said otherwise. */
+  /**
+   * Seconds after which what a dead process held is free again: 5 to 86,400, 60 unless said
+   * otherwise.
+   */
   readonly expiresIn?: number;
 };
 
@@ -234,8 +237,8 @@ export class Lease {
   }
 
   /**
-   * Asks for what is missing, and for less where that cannot be had, and renews what is due. Whether
-   * it has all that it wanted, or some more.
+   * Asks for what is missing, and for less where that cannot be had, and renews what is due.
+   * Whether it has all that it wanted, or some more.
    */
   async #gain(): Promise<boolean> {
     if (this.#ended.length >= ENDED_MAX) await this.#tell();

@@ -3,8 +3,8 @@
 // Any node answers any call; the one that owns the customer saves a hop. Where there are several
 // addresses, each request asks for hints, and an answer tells the number of the node that gave it
 // and of those that own the customers. They are hints and no more: what proves wrong is replaced by
-// the next answer. A node that fails is left alone for a second, and for longer each time that it is
-// silent again: to ask it costs a call a part of its time.
+// the next answer. A node that fails is left alone for a second, and for longer each time that it
+// is silent again: to ask it costs a call a part of its time.
 import { baseOf } from './options.ts';
 
 const AWAY_MS = 1000;

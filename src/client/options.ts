@@ -1,6 +1,6 @@
-// What the client is made with, checked once: a wrong number would show as a call that ends at once,
-// and a key or an address that cannot be sent would be tried until the deadline. No text of an error
-// repeats what may be a secret.
+// What the client is made with, checked once: a wrong number would show as a call that ends at
+// once, and a key or an address that cannot be sent would be tried until the deadline. No text of
+// an error repeats what may be a secret.
 
 /** The longest time that a timer of JavaScript can wait: beyond it, it waits for none. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;

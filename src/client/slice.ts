@@ -1,6 +1,6 @@
 // A slice: a reservation out of which a lease gives units. Its times are of the client's own clock
-// (`elapsed.ts`), and what the service says is only ever counted from the instant before it was asked:
-// no clock has to be right.
+// (`elapsed.ts`), and what the service says is only ever counted from the instant before it was
+// asked: no clock has to be right.
 import type { CheckResult, Reservation } from './types.ts';
 
 export type Slice = {
@@ -21,8 +21,8 @@ const MARGIN = 0.1;
 const RENEWED_AFTER = 0.5;
 const TRIED_AGAIN_AFTER = 0.125;
 /**
- * So much longer a slice is used after its period, in which it counts all the same: the service is in
- * the next period for sure when another one is asked for.
+ * So much longer a slice is used after its period, in which it counts all the same: the service is
+ * in the next period for sure when another one is asked for.
  */
 const GRACE_MS = 500;
 

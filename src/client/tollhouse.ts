@@ -217,8 +217,8 @@ export class Tollhouse implements Caller {
   }
 
   /**
-   * Resolves in turn, when there is room for another call, and keeps a place for it: for a call that
-   * is made at once, before anything else is awaited.
+   * Resolves in turn, when there is room for another call, and keeps a place for it: for a call
+   * that is made at once, before anything else is awaited.
    */
   ready(): Promise<void> {
     return this.#admission.ready();
@@ -231,8 +231,8 @@ export class Tollhouse implements Caller {
   }
 
   /**
-   * Takes no more calls, ends streams, closes leases, and resolves when each call has ended. Rejects
-   * where something that was taken of a lease could not be counted.
+   * Takes no more calls, ends streams, closes leases, and resolves when each call has ended.
+   * Rejects where something that was taken of a lease could not be counted.
    */
   async close(): Promise<void> {
     this.#closed = true;

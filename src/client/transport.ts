@@ -133,8 +133,8 @@ export class Transport implements Caller {
   }
 
   /**
-   * The successful answer. Null where nothing was left to send, or where a DELETE that may have been
-   * done finds nothing.
+   * The successful answer. Null where nothing was left to send, or where a DELETE that may have
+   * been done finds nothing.
    */
   async send(request: Request): Promise<Reply | null> {
     const { now, nodes, random, sleep, hooks } = this.#options;

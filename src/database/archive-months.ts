@@ -29,7 +29,8 @@ export async function listMonths(sql: ISql<Bigints>): Promise<string[]> {
 }
 
 /**
- * Makes the partitions for rows of these months, which are about to move. A partition is attached, not created as one, because an audit may be reading the others.
+ * Makes the partitions for rows of these months, which are about to move. A partition is attached,
+ * not created as one, because an audit may be reading the others.
  */
 export async function makeMonths(
   sql: ISql<Bigints>,

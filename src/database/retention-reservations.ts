@@ -1,10 +1,10 @@
-// Reservations that were resolved long ago go, with all their transfers: a hold and what resolved it
-// come to nothing together, and what was committed moves to the archive as what it moved.
+// Reservations that were resolved long ago go, with all their transfers: a hold and what resolved
+// it come to nothing together, and what was committed moves to the archive as what it moved.
 //
 // Holds: a reservation and its transfers go in one transaction. The first hold has the id that the
 // caller's key gives, so the key counts anew when nothing of it is left, and not before.
-// What it does not do: touch one that is open, or the holds of payments. Nobody changes what is here:
-// it may be committed late for less time than it is kept (`RESERVATION_LATE_MS_MAX`).
+// What it does not do: touch one that is open, or the holds of payments. Nobody changes what is
+// here: it may be committed late for less time than it is kept (`RESERVATION_LATE_MS_MAX`).
 import type { ISql } from 'postgres';
 import { reservationTransferIds } from '../../ledger/kernel/derived-ids.ts';
 import type { Ids } from '../../ledger/ports.ts';

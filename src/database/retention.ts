@@ -34,8 +34,8 @@ export type RetentionPolicy = {
    */
   readonly keysMs: number;
   /**
-   * How long events of usage, deliveries, expired checkouts, and expired tokens, links, sessions and
-   * invitations are kept.
+   * How long events of usage, deliveries, expired checkouts, and expired tokens, links, sessions
+   * and invitations are kept.
    */
   readonly eventsMs: number;
   /** How long the record of denials is kept. */

@@ -1,15 +1,15 @@
-// What servers of before wrote is added to usage over time: usage without a delta (see migration 064),
-// then corrections that are in no bin's number of events (193). A few pages a step.
+// What servers of before wrote is added to usage over time: usage without a delta (see migration
+// 064), then corrections that are in no bin's number of events (193). A few pages a step.
 //
 // How it works: such rows are marked (`unbinned`; a correction without `events`). While a server of
-// before may write, nothing begins. What it must have written by then is fenced off, and each table is
-// read from its first page to its last, as it was then. A step writes what it has read to where a
-// flush writes it, and how far it came, in one transaction.
+// before may write, nothing begins. What it must have written by then is fenced off, and each table
+// is read from its first page to its last, as it was then. A step writes what it has read to where
+// a flush writes it, and how far it came, in one transaction.
 //
 // Holds: rows stay where they are until they were read, because retention, which moves them, does
 // not run meanwhile (`isUsageBinned`), and `VACUUM FULL` is not to (`OPERATIONS.md`). Usage that
-// retention dropped before is in no bin; `closing_balances` says how much that is. A correction that
-// it dropped before takes one off the number of events for ever.
+// retention dropped before is in no bin; `closing_balances` says how much that is. A correction
+// that it dropped before takes one off the number of events for ever.
 import type { ISql, Sql } from 'postgres';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { RETENTION_LOCK } from './retention-lock.ts';
@@ -22,7 +22,10 @@ type Backfill = {
   readonly table: 'usage_backfills' | 'correction_backfills';
   /** A column of `nodes`: whether the holder of a seat writes this itself. */
   readonly isOfNow: 'keeps_bins' | 'counts_corrections';
-  /** What becomes of the rows `r` of these pages. Node 0 is no server: its numbers are the backfill's. */
+  /**
+   * What becomes of the rows `r` of these pages. Node 0 is no server: its numbers are the
+   * backfill's.
+   */
   readonly added: string;
 };
 

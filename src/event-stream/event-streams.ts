@@ -6,8 +6,8 @@
 // Holds: a stream has every event of its tenant after the one that it goes on after, each once, in
 // the order of positions, whichever node serves it. Readers that are behind are served over
 // connections of their own, on which tenants take turns, a page at a time, at the pace of the
-// caller. What waits for a caller is bounded; a caller beyond that is disconnected, and goes on from
-// the last event that it has. A stream ends within a second of its key.
+// caller. What waits for a caller is bounded; a caller beyond that is disconnected, and goes on
+// from the last event that it has. A stream ends within a second of its key.
 // Does not: remember anything between two streams. A caller that lost its connection says where it
 // was.
 import { Tally } from '../../ledger/kernel/tally.ts';
@@ -23,7 +23,9 @@ import { Reader, type ReaderEnd } from './reader.ts';
 import { hasRoom } from './room.ts';
 import { Starts } from './starts.ts';
 
-/** In a process, shared as `hasRoom` says. What waits for one is bounded, so what waits for all is. */
+/**
+ * In a process, shared as `hasRoom` says. What waits for one is bounded, so what waits for all is.
+ */
 const READERS_MAX = 5000;
 const LOOK_MS = 1000;
 /** With the time until the next look, 15 s. */

@@ -2,8 +2,8 @@
 // and hands it to all of them.
 //
 // How it works: the relay tells whose events got a position, and every second all tenants with
-// readers are looked at, because a notification may be lost. Those with something new take turns, so
-// many in a statement, one statement at a time.
+// readers are looked at, because a notification may be lost. Those with something new take turns,
+// so many in a statement, one statement at a time.
 // Holds: a thousand readers of one tenant cost one read, and a thousand tenants a few statements.
 // While the database does not answer nothing is lost: the next look goes on from the same position.
 import type { Log, Timers } from '../../ledger/ports.ts';

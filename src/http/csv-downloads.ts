@@ -1,11 +1,12 @@
 // Downloads of CSV, page by page.
 //
-// How it works: the caller takes a page, and the next one is read. Nothing is held between two pages
-// but where the next begins, so a slow caller holds no connection, and at most one page waits for it
-// in memory. The answer begins with the first page: where that cannot be read, it is a refusal.
-// Holds: a tenant has a number of downloads at once on a node, those of its customers' portals apart
-// from those of its keys, and a customer has one. A download ends after its time, and after a minute
-// in which its caller takes nothing. One that is cut off fails: it does not look complete.
+// How it works: the caller takes a page, and the next one is read. Nothing is held between two
+// pages but where the next begins, so a slow caller holds no connection, and at most one page waits
+// for it in memory. The answer begins with the first page: where that cannot be read, it is a
+// refusal.
+// Holds: a tenant has a number of downloads at once on a node, those of its customers' portals
+// apart from those of its keys, and a customer has one. A download ends after its time, and after a
+// minute in which its caller takes nothing. One that is cut off fails: it does not look complete.
 import type { Clock } from '../../ledger/ports.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
 import type { OrganisationPrincipal, PortalPrincipal } from './edge/auth.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A text that is the same until the next start: its bytes and their tag are made once, and who has it
- * gets nothing but the tag.
+ * A text that is the same until the next start: its bytes and their tag are made once, and who has
+ * it gets nothing but the tag.
  */
 export class FixedText {
   readonly #bytes: Blob;

@@ -1,5 +1,5 @@
-// A page as a response: not cached, framed only by the origins that may, loads nothing but its images,
-// and runs at most its one script.
+// A page as a response: not cached, framed only by the origins that may, loads nothing but its
+// images, and runs at most its one script.
 import type { Page } from '../pages/layout.ts';
 
 export type PageOptions = {

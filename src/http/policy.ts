@@ -18,9 +18,10 @@ export type Scope = KeyScope | Role;
 
 export type Policy = {
   /**
-   * The members who may call it, each with those before it in the list; none for what is for programs.
-   * - `read_only` reads, `support` also does what helps a customer: nothing that changes what is sold,
-   *   who may come in, or where money goes.
+   * The members who may call it, each with those before it in the list; none for what is for
+   * programs.
+   * - `read_only` reads, `support` also does what helps a customer: nothing that changes what is
+   *   sold, who may come in, or where money goes.
    * - `admin` does the rest. Whose bank it is, and what is asked of members, is the `owner`'s.
    * - What the staff did, and from where, is for those who answer for it: `admin`, `owner`.
    */
@@ -42,16 +43,16 @@ export type Audit = {
   readonly object: string;
   /**
    * Whose id it is: of the answer where this is left out, or of the path where the answer has none.
-   * `path`: where the answer is about something else. `whole_path`: all that the path names, for what
-   * has no id of its own. `customer`: the one that the body names.
+   * `path`: where the answer is about something else. `whole_path`: all that the path names, for
+   * what has no id of its own. `customer`: the one that the body names.
    */
   readonly id?: 'path' | 'whole_path' | 'customer';
   /** The operation that reads the same object, with the same parameters. */
   readonly before?: KeyedOperation;
   /**
-   * Whether it concerns test and live mode alike. Or the fields that do, where the caller is for both
-   * modes: what else has changed is told in the mode of the call alone. Such an operation takes no
-   * Idempotency-Key, from which the id of one row follows.
+   * Whether it concerns test and live mode alike. Or the fields that do, where the caller is for
+   * both modes: what else has changed is told in the mode of the call alone. Such an operation
+   * takes no Idempotency-Key, from which the id of one row follows.
    */
   readonly isOfBothModes?: true | readonly string[];
   /**
@@ -64,7 +65,10 @@ export type Audit = {
 
 /** The row of what a customer did in its portal. */
 export type PortalAudit = {
-  /** The customer itself, its automatic top-up of the path's feature, or the subscription that the body names. */
+  /**
+   * The customer itself, its automatic top-up of the path's feature, or the subscription that the
+   * body names.
+   */
   readonly object: 'customer' | 'auto_topup' | 'subscription';
   readonly before?: KeyedOperation;
   /** The operation that the row names, where this one ends what that one began. */

@@ -64,8 +64,8 @@ export async function countAttempts(
 export type Forgone = { readonly invoiceId: string; readonly at: number };
 
 /**
- * What each of them bills was taken back, and what it took is to be given back. Once somebody has done
- * that, nothing else tells that it bought nothing.
+ * What each of them bills was taken back, and what it took is to be given back. Once somebody has
+ * done that, nothing else tells that it bought nothing.
  */
 export async function forgoInvoices(sql: Transaction, forgone: readonly Forgone[]): Promise<void> {
   const invoiceIds = forgone.map(({ invoiceId }) => invoiceId);

@@ -1,8 +1,8 @@
 // A customer's credit, entry by entry.
 //
 // How it works: a subscription keeps what it has as a number, and each change of that number has an
-// invoice: a line of type `credit` gives or uses some, and what makes the invoice void, or takes its
-// change back, returns what it used. So the entries follow from the invoices, and from
+// invoice: a line of type `credit` gives or uses some, and what makes the invoice void, or takes
+// its change back, returns what it used. So the entries follow from the invoices, and from
 // the followups that the flush of the same change wrote.
 // Holds: the entries of a currency add up to its balance. What no invoice explains, as credit from
 // releases in which a change had none, is one entry at the beginning.

@@ -1,5 +1,5 @@
-// The lines that the ledger drafts for an invoice of a subscription, as the invoice keeps them: with
-// names that a customer knows, and decimals in place of scaled integers.
+// The lines that the ledger drafts for an invoice of a subscription, as the invoice keeps them:
+// with names that a customer knows, and decimals in place of scaled integers.
 import { decimal } from '../../ledger/kernel/decimal.ts';
 import { exponentOf, formatMoney } from '../../ledger/kernel/money.ts';
 import { UNIT_AMOUNT_DECIMALS } from '../../ledger/metering/usage-price.ts';

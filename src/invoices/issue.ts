@@ -357,8 +357,8 @@ const eventValues = (sql: Executor) => sql`
  * The start of a statement that issues: it takes the numbers. All others who issue for the
  * organisation wait from here to the commit.
  *
- * - `drafts`: in the order of their `place`. `nth` counts them within their organisation and mode; none is
- *   issued before an earlier one.
+ * - `drafts`: in the order of their `place`. `nth` counts them within their organisation and mode;
+ *   none is issued before an earlier one.
  * - `counters`: each moves on by the number of its drafts, once. `previously` is when it last gave
  *   a number.
  * - `counted`: each draft's place in its counter, and when it is issued: never before the invoice

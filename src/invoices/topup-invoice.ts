@@ -1,5 +1,5 @@
-// The invoice of an automatic top-up. It is issued with the payment, so it is paid from the start: a
-// charge that is declined leaves none.
+// The invoice of an automatic top-up. It is issued with the payment, so it is paid from the start:
+// a charge that is declined leaves none.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { PaymentRecord } from '../records/payments.ts';

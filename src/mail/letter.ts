@@ -23,7 +23,9 @@ type About = {
   readonly invoice: InvoiceRecord | null;
   /** Opens the invoice. */
   readonly link: string | null;
-  /** Opens the portal, where what is charged is replaced. Only where the mail asks for a payment. */
+  /**
+   * Opens the portal, where what is charged is replaced. Only where the mail asks for a payment.
+   */
   readonly portal: { readonly href: string; readonly days: number } | null;
   /** Where logos are. */
   readonly appUrl: string;

@@ -1,6 +1,7 @@
 // The alerts that a merchant has for each customer, by meter.
 //
-// Holds: while this process may miss changes, a threshold that was reached fires with the next usage.
+// Holds: while this process may miss changes, a threshold that was reached fires with the next
+// usage.
 // Does not: hold alerts of single customers, which are with their actors.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Alert, AlertsOf } from '../../ledger/metering/alert.ts';

@@ -2,12 +2,12 @@
 // one works at an alert at a time.
 //
 // An alert of one customer is looked at by the call that makes it, and here where that was cut off.
-// One for each customer is looked at here: customers in batches, by what is written of them, and the
-// actors of those who are past it.
+// One for each customer is looked at here: customers in batches, by what is written of them, and
+// the actors of those who are past it.
 //
 // Holds: each step is one batch of one alert, in one transaction on a connection of its own. The
-// alert that has waited longest is next, so no organisation waits for all customers of another one. A
-// node that dies leaves the alert where its last step ended. What is looked at twice fires once.
+// alert that has waited longest is next, so no organisation waits for all customers of another one.
+// A node that dies leaves the alert where its last step ended. What is looked at twice fires once.
 // Between steps this rests for as long as a step took. After close() no step begins.
 import { type Clock, LedgerUnavailable, type Timers } from '../../ledger/ports.ts';
 import type { AlertLook } from '../../ledger/ledger.ts';

@@ -22,7 +22,10 @@ export const BINS_MAX = 1000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** No bin is longer: a clock goes back by an hour, a zone crosses the date line, a month has 31 days. */
+/**
+ * No bin is longer: a clock goes back by an hour, a zone crosses the date line, a month has 31
+ * days.
+ */
 const LONGEST_MS: Record<Bin, number> = {
   hour: 2 * HOUR_MS,
   day: 2 * DAY_MS + HOUR_MS,

@@ -70,7 +70,9 @@ class Book<T> implements MeterBook<T>, Subscriber {
     this.#refreshSoon(null);
   }
 
-  /** Resolves when all that was committed before counts here. Rejects only before it was read once. */
+  /**
+   * Resolves when all that was committed before counts here. Rejects only before it was read once.
+   */
   refresh(organisationId: string | null): Promise<void> {
     this.#stale.add(organisationId);
     this.#reading ??= this.#read().finally(() => (this.#reading = null));
@@ -94,7 +96,8 @@ class Book<T> implements MeterBook<T>, Subscriber {
           this.#isRead ||= organisationId === null;
         } catch (error) {
           if (!this.#isRead) throw error;
-          // Without changes coming in this is not asked either; `reset` follows when they come again.
+          // Without changes coming in this is not asked either; `reset` follows when they come
+          // again.
           if (changes.trusted) timers.after(RETRY_MS, () => this.#refreshSoon(organisationId));
         }
       }

@@ -1,9 +1,9 @@
 // Which pool of credits a meter is, or is a member of.
 //
-// Holds: a meter is in one pool at most (`credit-costs.ts`), so this is one look-up by its id. A list
-// of costs never changes, and nor does what a pool knows of a meter: what was read is not read again,
-// so a change costs what has changed. No statement reads more than LISTS_AT_ONCE lists, however many
-// an organisation has.
+// Holds: a meter is in one pool at most (`credit-costs.ts`), so this is one look-up by its id. A
+// list of costs never changes, and nor does what a pool knows of a meter: what was read is not read
+// again, so a change costs what has changed. No statement reads more than LISTS_AT_ONCE lists,
+// however many an organisation has.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Member, Pool, PoolCosts, PoolOf } from '../../ledger/metering/pool.ts';

@@ -1,8 +1,8 @@
 // Moves usage from the deltas of flushes into bins, and usage of servers of before. Every node runs
 // one of these; one works at a time.
 //
-// A row of a bin costs several times what an entry of a delta costs. So deltas wait for some seconds,
-// or until they are many, and what is of one account and quarter is added at once.
+// A row of a bin costs several times what an entry of a delta costs. So deltas wait for some
+// seconds, or until they are many, and what is of one account and quarter is added at once.
 //
 // Holds: each step is a transaction of bounded size, on a connection of its own, and rests for as
 // long as it took: nothing waits for it, and it takes half of a processor at most. What is not

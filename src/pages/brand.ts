@@ -2,9 +2,10 @@
 //
 // How it works: the shared styles are made of variables (styles.ts); a brand is a second, small
 // stylesheet that sets some of them, for light and for dark.
-// Holds: whatever the colour, text has a contrast of 4.5 at least: a button has the colour itself, with
-// black or white on it, and links and marks have it darkened, or lightened in the dark, until they can
-// be read. CSS is written from numbers: no text of a merchant comes into it. Paper has no colours.
+// Holds: whatever the colour, text has a contrast of 4.5 at least: a button has the colour itself,
+// with black or white on it, and links and marks have it darkened, or lightened in the dark, until
+// they can be read. CSS is written from numbers: no text of a merchant comes into it. Paper has no
+// colours.
 import { type Html, html } from './html.ts';
 import {
   BLACK,
@@ -136,7 +137,9 @@ function variables(palette: Palette, on: string): string {
   );
 }
 
-/** null for our own look. `on`: a selector of ours, for a page of which only a part has the look. */
+/**
+ * null for our own look. `on`: a selector of ours, for a page of which only a part has the look.
+ */
 export function brandSheet({ color }: Pick<Brand, 'color'>, on = ':root'): Stylesheet | null {
   const parsed = color === null ? null : parseColor(color);
   if (parsed === null) return null;
@@ -163,7 +166,10 @@ export function logoOnPaper({ logo }: Pick<Brand, 'logo'>): Brand['logo'] {
   return { url: logo.url, width: fitted(logo.width), height: fitted(logo.height) };
 }
 
-/** Of the logo, and of the line with which a page ends. The logo stands on light ground, as most are made for. */
+/**
+ * Of the logo, and of the line with which a page ends. The logo stands on light ground, as most are
+ * made for.
+ */
 export const BRAND_STYLE = `
   .logo { display: block; width: auto; height: auto; max-width: min(100%, 14rem); max-height: 3.25rem; margin-bottom: .75rem; }
   @media screen and (prefers-color-scheme: dark) { .logo { padding: .35rem .5rem; border-radius: .4rem; background: #fff; } }

@@ -1,5 +1,5 @@
-// An invoice to read and to print on A4. What it says depends on the record alone; what it looks like,
-// on the seller's brand of now. The same of both gives the same bytes.
+// An invoice to read and to print on A4. What it says depends on the record alone; what it looks
+// like, on the seller's brand of now. The same of both gives the same bytes.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import { type Brand, BRAND_STYLE, brandLogo, NO_BRAND, supportLine } from './brand.ts';
 import { type Html, html } from './html.ts';

@@ -158,8 +158,8 @@ export class Charges {
   }
 
   /**
-   * Nobody wants a charge without its buyer any more: it is canceled if the processor lets go of it.
-   * Where it does not, or a question about it is under way, what becomes of it is known later.
+   * Nobody wants a charge without its buyer any more: it is canceled if the processor lets go of
+   * it. Where it does not, or a question about it is under way, what becomes of it is known later.
    */
   async release(paymentId: string): Promise<void> {
     const state = await this.#deps.ledger.payments.load(paymentId);
@@ -193,8 +193,8 @@ export class Charges {
 
   /**
    * An off-session charge that never arrived is sent again under the same key: a processor that is
-   * away for an hour charges when it is back. If it is lost for too long it is canceled, and dunning
-   * retries another day.
+   * away for an hour charges when it is back. If it is lost for too long it is canceled, and
+   * dunning retries another day.
    */
   async #retryCharge(state: PaymentState, processor: Processor): Promise<Result> {
     const result = await this.#chargeSaved(state, processor);
@@ -271,8 +271,8 @@ export class Charges {
 }
 
 /**
- * Whether the buyer has agreed to the price at the bank or on the processor's page. Where nothing is
- * due today, a processor may only have saved what is charged later.
+ * Whether the buyer has agreed to the price at the bank or on the processor's page. Where nothing
+ * is due today, a processor may only have saved what is charged later.
  */
 function isAgreed({ kind }: ChargeResult, { amount, roundTrip }: Payment): boolean {
   const isSaved = kind === 'succeeded' && amount === 0n && roundTrip.paymentLinkId !== null;

@@ -6,10 +6,11 @@
 // take turns (an organisation's keys and its buy links are two), so one that opens many delays
 // itself. A call of a group is refused alone: where a statement fails because of one checkout, they
 // are opened one by one. Where the database does not answer, nobody is told that it was opened.
-// Does not: try again where the outcome is unknown. The caller does, with its key. Nor does it bound
-// the wait for a row that a checkout refers to: who locks one of a customer or an organisation does it
-// `for no key update`, for which foreign keys do not wait. A customer's other name is such a key: a
-// process that freezes while it changes one is ended by PostgreSQL after 10 s.
+// Does not: try again where the outcome is unknown. The caller does, with its key. Nor does it
+// bound the wait for a row that a checkout refers to: who locks one of a customer or an
+// organisation does it `for no key update`, for which foreign keys do not wait. A customer's other
+// name is such a key: a process that freezes while it changes one is ended by PostgreSQL after 10
+// s.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Timers } from '../../ledger/ports.ts';

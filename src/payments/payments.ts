@@ -79,14 +79,16 @@ export type Payments = {
    */
   giveUp(paymentId: string): Promise<void>;
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
-  /** Cancels a charge without its buyer that nobody wants any more, if the processor lets go of it. */
+  /**
+   * Cancels a charge without its buyer that nobody wants any more, if the processor lets go of it.
+   */
   release(paymentId: string): Promise<void>;
   /** Refunds all that is left of a payment that nobody wanted, once. */
   giveBack(scope: Tenant, paymentId: string): Promise<void>;
   /**
-   * Asks the processor what has become of a charge, or of a refund, due or not: there is a hint that
-   * it has changed. An id of another tenant, or of nothing, is ignored. Returns whether there is
-   * such a charge.
+   * Asks the processor what has become of a charge, or of a refund, due or not: there is a hint
+   * that it has changed. An id of another tenant, or of nothing, is ignored. Returns whether there
+   * is such a charge.
    */
   pollCharge(scope: Tenant, paymentId: string): Promise<boolean>;
   pollRefund(scope: Tenant, refundId: string): Promise<void>;

@@ -80,7 +80,9 @@ export class Refunds {
     if (refund !== undefined && refund.askAt !== null) await this.#ask(state, refund, 'again');
   }
 
-  /** `isAlone`: no other call with its key is being executed. Beside one, what was answered is told. */
+  /**
+   * `isAlone`: no other call with its key is being executed. Beside one, what was answered is told.
+   */
   async #execute(
     scope: Tenant,
     call: RefundCall,

@@ -1,10 +1,11 @@
 // Accepting an invitation.
 //
-// Holds: the link is mailed to the address that it is for, so who has it has the mailbox: that makes
-// a user, whose address is proven. Where no mails are sent it is passed on by whoever invited, who may
-// be anybody: that makes a user, too, but proves no address (proof.ts), and what another organisation
-// has sent to this address takes its own link. It does not sign in to a user that exists, whose links
-// live a quarter of an hour: that one signs in first. Of two who accept at once one becomes a member.
+// Holds: the link is mailed to the address that it is for, so who has it has the mailbox: that
+// makes a user, whose address is proven. Where no mails are sent it is passed on by whoever
+// invited, who may be anybody: that makes a user, too, but proves no address (proof.ts), and what
+// another organisation has sent to this address takes its own link. It does not sign in to a user
+// that exists, whose links live a quarter of an hour: that one signs in first. Of two who accept at
+// once one becomes a member.
 import { type Bounds, Full } from '../platform/bounds.ts';
 import { acceptInvitation, holdOpenInvitation } from '../records/invitations.ts';
 import { addMember } from '../records/members.ts';

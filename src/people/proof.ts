@@ -1,10 +1,10 @@
 // The proof that an address is the user's: a link that was mailed to it, or that an operator has
 // printed, or the word of the identity provider.
 //
-// Why: where no mails are sent, whoever invites passes the link on, and whoever opens it is a user of
-// the address that was typed. Another organisation may know this address as somebody else's.
-// Holds: until the proof such a user is let in by links alone (records/invitations.ts). With the proof
-// all sessions of before end, and a second factor of before goes: they may be another's.
+// Why: where no mails are sent, whoever invites passes the link on, and whoever opens it is a user
+// of the address that was typed. Another organisation may know this address as somebody else's.
+// Holds: until the proof such a user is let in by links alone (records/invitations.ts). With the
+// proof all sessions of before end, and a second factor of before goes: they may be another's.
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { dropSecondFactor } from '../records/second-factors.ts';
 import { revokeSessions } from '../records/sessions.ts';

@@ -32,8 +32,8 @@ export type Who = { readonly user: User; readonly sessionId: string; readonly fr
 export type Enrolment = { readonly secret: string; readonly uri: string };
 
 /**
- * The same until it is confirmed, however often it is asked for; null: it is confirmed. Whoever calls
- * has seen that the session may enrol one (step-up.ts), and so has who confirms it.
+ * The same until it is confirmed, however often it is asked for; null: it is confirmed. Whoever
+ * calls has seen that the session may enrol one (step-up.ts), and so has who confirms it.
  */
 export async function enrolment(
   { sql, secrets }: Pick<PeopleDeps, 'sql' | 'secrets'>,
@@ -54,7 +54,10 @@ export type Confirmed = {
   readonly recoveryCodes: readonly string[];
 };
 
-/** Begins to ask for codes, with the first one. null: the code is wrong, or there is nothing to confirm. */
+/**
+ * Begins to ask for codes, with the first one. null: the code is wrong, or there is nothing to
+ * confirm.
+ */
 export async function confirmEnrolment(
   deps: PeopleDeps,
   who: Who,
@@ -83,8 +86,8 @@ export async function confirmEnrolment(
 }
 
 /**
- * Takes a code of the app, or a recovery code. The session's new token; null: it is wrong, was used,
- * or none counts any more.
+ * Takes a code of the app, or a recovery code. The session's new token; null: it is wrong, was
+ * used, or none counts any more.
  */
 export async function giveCode(deps: PeopleDeps, who: Who, code: string): Promise<string | null> {
   const { sql, clock, secrets } = deps;

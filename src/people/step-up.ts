@@ -1,12 +1,14 @@
-// Step-up: what is risky needs a second factor that was given shortly before, and to enrol one needs a
-// sign-in shortly before.
+// Step-up: what is risky needs a second factor that was given shortly before, and to enrol one
+// needs a sign-in shortly before.
 //
 // Who calls: the dashboard, before an action. The keys of programs have no second factor.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 
 /** How long a code counts for what is risky. */
 const FRESH_MS = 10 * 60_000;
-/** How long a sign-in counts for who enrols a second factor: as long as the link that it came by. */
+/**
+ * How long a sign-in counts for who enrols a second factor: as long as the link that it came by.
+ */
 const SIGNED_IN_MS = 15 * 60_000;
 /** For how long the refunds of a member are added up. */
 export const REFUNDS_MS = 3_600_000;
@@ -57,8 +59,9 @@ export function needsStepUp(
 }
 
 /**
- * Whether a session may enrol a second factor: its user has signed in, or given a code, shortly before.
- * Otherwise whoever has stolen the session of somebody without one would enrol its own, and pass.
+ * Whether a session may enrol a second factor: its user has signed in, or given a code, shortly
+ * before. Otherwise whoever has stolen the session of somebody without one would enrol its own, and
+ * pass.
  */
 export function mayEnrol({
   signedInAt,

@@ -1,5 +1,5 @@
-// Mails that go at once: links to sign in, and invitations. Their text has a token of which only the
-// hash is stored, so they are in memory alone.
+// Mails that go at once: links to sign in, and invitations. Their text has a token of which only
+// the hash is stored, so they are in memory alone.
 //
 // How it works: a task finds out whom to write what, and the mail is sent after it. The caller does
 // not wait for either, so how long an answer takes says nothing of who is known.

@@ -1,2 +1,4 @@
-/** Begins each command of the administration: as README teaches it, where only Node is installed. */
+/**
+ * Begins each command of the administration: as README teaches it, where only Node is installed.
+ */
 export const ADMIN_COMMAND = `npx bun@${Bun.version} run admin`;

@@ -1,7 +1,8 @@
 // What an image says of itself: its type, its size, whether it moves. PNG, JPEG and WebP.
 //
-// Holds: the type follows from the bytes alone, never from a name. An image is read to its end by the
-// lengths that it gives: what is cut off, or has something else behind it, is none. No pixel is decoded.
+// Holds: the type follows from the bytes alone, never from a name. An image is read to its end by
+// the lengths that it gives: what is cut off, or has something else behind it, is none. No pixel is
+// decoded.
 // Does not: read SVG, which is a document with scripts and addresses in it.
 
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;

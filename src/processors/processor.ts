@@ -150,8 +150,8 @@ export type RefundResult =
   | { readonly kind: 'unknown' };
 
 /**
- * A dispute of a charge as it is now. An inquiry of a bank that has taken nothing yet is none. Lost,
- * `amount` is what was taken; it is lost until the money is back, also while it is appealed.
+ * A dispute of a charge as it is now. An inquiry of a bank that has taken nothing yet is none.
+ * Lost, `amount` is what was taken; it is lost until the money is back, also while it is appealed.
  */
 export type Dispute = DisputeNews;
 
@@ -170,7 +170,9 @@ export type Processors = {
 };
 
 export type Processor = {
-  /** `sandbox`, or the kind and the account: `stripe:acct_1`. Payments and saved methods keep it. */
+  /**
+   * `sandbox`, or the kind and the account: `stripe:acct_1`. Payments and saved methods keep it.
+   */
   readonly name: string;
   /** `fields`: our page asks for the instrument. `redirect`: the processor's own does. */
   readonly page: 'fields' | 'redirect';
@@ -184,8 +186,8 @@ export type Processor = {
    */
   readonly firstAskMs: number;
   /**
-   * How long a charge without its buyer is sent again, under its key, while no answer comes. Then it
-   * is canceled, and dunning tries another day.
+   * How long a charge without its buyer is sent again, under its key, while no answer comes. Then
+   * it is canceled, and dunning tries another day.
    */
   readonly retryLostMs: number;
   /**
@@ -213,6 +215,8 @@ export type Processor = {
   refund(request: RefundRequest): Promise<RefundResult>;
   /** The current state of the refund. */
   findRefund(key: string): Promise<RefundResult>;
-  /** The current state of all disputes of the charge with this key; none where there is no charge. */
+  /**
+   * The current state of all disputes of the charge with this key; none where there is no charge.
+   */
   findDisputes(chargeKey: string): Promise<DisputesResult>;
 };

@@ -8,7 +8,9 @@ const REASONS: Readonly<Record<DisputeCourse, DisputeReason>> = {
   won: 'product_not_received',
 };
 
-/** The disputes of a charge: of one that was made, by a card that disputes it, all of its amount. */
+/**
+ * The disputes of a charge: of one that was made, by a card that disputes it, all of its amount.
+ */
 export function disputesOf(charge: ChargeRow, now: number): readonly Dispute[] {
   const { key, status, amount, currency, dispute, disputeEndsAt: endsAt, createdAt } = charge;
   if (dispute === null || endsAt === null || status !== 'succeeded') return [];

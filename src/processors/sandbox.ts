@@ -4,8 +4,8 @@
 // Holds: the promises of the port, on PostgreSQL. A key is one row, for any number of concurrent
 // calls, before or after a crash.
 // Does not: store card numbers, only what may be shown of a card.
-// It reads the clock at each call, so a later settlement follows a test clock too. Calls of the same
-// moment share statements (sandbox-books.ts).
+// It reads the clock at each call, so a later settlement follows a test clock too. Calls of the
+// same moment share statements (sandbox-books.ts).
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';

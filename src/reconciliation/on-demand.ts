@@ -23,8 +23,8 @@ const DIFFERENCES_MAX = 1000;
 const MARGIN_MS = 60_000;
 
 /**
- * Reconciles all accounts, or those of one organisation: from `since` on, or from where the last run
- * ended, if that is earlier. `skipped`: a server is at it.
+ * Reconciles all accounts, or those of one organisation: from `since` on, or from where the last
+ * run ended, if that is earlier. `skipped`: a server is at it.
  */
 export async function reconcileNow(
   deps: RunDeps,
@@ -64,7 +64,8 @@ async function runOnce(deps: RunDeps, accountId: string): Promise<Ended | 'skipp
   try {
     return await carryOn(deps, { run, holder, isOver: () => false });
   } catch (error) {
-    // Of this account, such as a key that cannot be decrypted: the others are reconciled all the same.
+    // Of this account, such as a key that cannot be decrypted: the others are reconciled all the
+    // same.
     deps.log.error({ err: error, account: accountId }, 'an account could not be reconciled');
     return 'failed';
   }

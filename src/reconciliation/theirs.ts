@@ -1,8 +1,8 @@
 // Compares a page of the processor's list with what we have, and records what of it is ours.
 //
-// Holds: what is ours is recognised by our key, which only what the organisation has made there has,
-// or by a charge of ours that it belongs to. A row that agrees costs no question; one that does not
-// is looked at on both sides.
+// Holds: what is ours is recognised by our key, which only what the organisation has made there
+// has, or by a charge of ours that it belongs to. A row that agrees costs no question; one that
+// does not is looked at on both sides.
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import {
   findOurCharges,

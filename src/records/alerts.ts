@@ -1,8 +1,8 @@
 // Alerts: thresholds of a meter that a merchant wants to hear of, of one customer or of each.
 //
-// Holds: a definition never changes, and the same one is there once. A deleted one keeps its row, as
-// its events name it. `look_at` says that customers are still to be looked at, or an actor is to be
-// told: what a crash left undone is found there (src/metering/alert-looks.ts).
+// Holds: a definition never changes, and the same one is there once. A deleted one keeps its row,
+// as its events name it. `look_at` says that customers are still to be looked at, or an actor is to
+// be told: what a crash left undone is found there (src/metering/alert-looks.ts).
 import { type Alert, alertOrder } from '../../ledger/metering/alert.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -127,7 +127,9 @@ export async function listAlerts(
   return rows.map(recordOf);
 }
 
-/** The customer's own, and those for each customer on these meters; by feature, then in their order. */
+/**
+ * The customer's own, and those for each customer on these meters; by feature, then in their order.
+ */
 export async function listAlertsOf(
   sql: Executor,
   scope: Tenant,

@@ -204,7 +204,8 @@ export async function holdKeys(
 
 /**
  * When what a key makes now ends: with it, or with the last of those that took its place; null:
- * never. 'ended': the key opens nothing any more. Until the transaction ends none of them is revoked.
+ * never. 'ended': the key opens nothing any more. Until the transaction ends none of them is
+ * revoked.
  */
 export async function endToKeep(
   sql: Transaction,
@@ -279,7 +280,8 @@ function columns(sql: Executor) {
 }
 
 /**
- * Several nodes write it; the later time wins. Locked in the order of their ids, as `holdKeys` does.
+ * Several nodes write it; the later time wins. Locked in the order of their ids, as `holdKeys`
+ * does.
  */
 export async function markKeysUsed(
   sql: Executor,

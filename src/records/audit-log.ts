@@ -59,7 +59,10 @@ export async function insertAuditRecord(sql: Executor, row: NewAuditRecord): Pro
     on conflict (id) do nothing`;
 }
 
-/** Rows of both modes: how many a user has of one operation since then, in one organisation or in none. */
+/**
+ * Rows of both modes: how many a user has of one operation since then, in one organisation or in
+ * none.
+ */
 export async function countAuditRecordsOf(
   sql: Executor,
   of: {

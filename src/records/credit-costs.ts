@@ -3,8 +3,9 @@
 // Holds: a list never changes, the last is in force. Whoever adds one, or asks whether a meter is
 // in one for what it writes, has the lock (`lockCreditCosts`), so that of two at once the second
 // sees the first. A member of any list counts as one, for customers whose period began with that
-// list. Does not: judge (`src/metering/credit-costs.ts`). The lists of a deleted pool stay as they
-// were and count no more.
+// list.
+// Does not: judge (`src/metering/credit-costs.ts`). The lists of a deleted pool stay as they were
+// and count no more.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';

@@ -137,7 +137,9 @@ export async function listCustomers(
   options: Page & {
     readonly externalCustomerId?: string | undefined;
     readonly email?: string | undefined;
-    /** Case does not matter. Of those that match, the first `PREFIXED_MAX` in alphabetical order. */
+    /**
+     * Case does not matter. Of those that match, the first `PREFIXED_MAX` in alphabetical order.
+     */
     readonly emailPrefix?: string | undefined;
   },
 ): Promise<CustomerRecord[]> {

@@ -1,5 +1,5 @@
-// Decisions about usage, read from what they left: a transfer for what was recorded or refused under
-// a key, a denial for each no.
+// Decisions about usage, read from what they left: a transfer for what was recorded or refused
+// under a key, a denial for each no.
 //
 // Holds: each query reads a bounded number of rows of one customer. A refusal that left both a
 // transfer and a denial is one decision (`merged`).

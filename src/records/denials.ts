@@ -100,8 +100,8 @@ export type DenialCount = {
 
 /**
  * Denials by hour and feature, in order of time, by the organisation's clock. Hours begin as the
- * zone's do; `from` (inclusive) and `to` (exclusive) are quarters of an hour. Hours without a denial
- * are left out.
+ * zone's do; `from` (inclusive) and `to` (exclusive) are quarters of an hour. Hours without a
+ * denial are left out.
  */
 export async function countDenials(
   sql: Executor,

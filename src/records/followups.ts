@@ -5,8 +5,8 @@
 //       └──failed──▶ put off, 4 s to 5 min ──failed for an hour──▶ dead ──an operator──▶ owed
 //
 // Holds: the followups of a payment or a subscription are done in their order. While one of them is
-// dead, the others of the same one wait. Only what went back of an invoice's usage is told beside them:
-// what is told of it is how much it is by then, so its order does not matter.
+// dead, the others of the same one wait. Only what went back of an invoice's usage is told beside
+// them: what is told of it is how much it is by then, so its order does not matter.
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 

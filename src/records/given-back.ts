@@ -16,8 +16,8 @@ export type PaidBack = BackOfInvoice & {
 };
 
 /**
- * Of invoices of a subscription for a time that ends after `now`; those of which nothing did are left
- * out, and those whose change was taken back, by whatever their money went back.
+ * Of invoices of a subscription for a time that ends after `now`; those of which nothing did are
+ * left out, and those whose change was taken back, by whatever their money went back.
  */
 export async function listGivenBack(
   sql: Executor,

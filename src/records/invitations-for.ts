@@ -9,8 +9,9 @@ export type OfAddress = {
 };
 
 /**
- * Those of an address in an organisation, also where they are over. Who makes or removes a member of
- * this address calls it first: who accepts one holds its row, and then makes the user and the member.
+ * Those of an address in an organisation, also where they are over. Who makes or removes a member
+ * of this address calls it first: who accepts one holds its row, and then makes the user and the
+ * member.
  */
 export async function revokeInvitationsFor(
   sql: Executor,

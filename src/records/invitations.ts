@@ -135,7 +135,10 @@ export async function revokeInvitation(
     where id = ${id} and accepted_at is null and revoked_at is null`;
 }
 
-/** The open ones that a user has made for these roles; in every organisation unless one is named. How many. */
+/**
+ * The open ones that a user has made for these roles; in every organisation unless one is named.
+ * How many.
+ */
 export async function revokeInvitationsBy(
   sql: Executor,
   by: {

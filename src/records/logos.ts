@@ -1,9 +1,9 @@
-// Logos of organisations, in each mode: the present one and those before it, and what a browser gets
-// by its hash.
+// Logos of organisations, in each mode: the present one and those before it, and what a browser
+// gets by its hash.
 //
-// Holds: the settings name the logo by its hash (organisations.ts), so what renders a page never reads
-// its bytes. Both change in one transaction, which holds the row of the settings. Mails that were sent
-// show a logo that was replaced: the last KEPT_MAX are kept, until the logo is removed.
+// Holds: the settings name the logo by its hash (organisations.ts), so what renders a page never
+// reads its bytes. Both change in one transaction, which holds the row of the settings. Mails that
+// were sent show a logo that was replaced: the last KEPT_MAX are kept, until the logo is removed.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { LogoName } from './organisations.ts';
@@ -18,7 +18,10 @@ const KEPT_MAX = 10;
 
 export type Logo = LogoName & { readonly bytes: Uint8Array };
 
-/** 160 bits of SHA-256, in hex: shorter than what looks like the token of a link, which no log shows. */
+/**
+ * 160 bits of SHA-256, in hex: shorter than what looks like the token of a link, which no log
+ * shows.
+ */
 export function hashOf(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 40);
 }

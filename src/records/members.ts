@@ -1,8 +1,8 @@
 // The people of an organisation: who may sign in to its dashboard, and as what.
 //
-// Holds: no change here takes the last owner who may sign in from an organisation. Who takes an owner
-// away holds the rows of all its owners until the commit, so of two at once the second counts what the
-// first has left.
+// Holds: no change here takes the last owner who may sign in from an organisation. Who takes an
+// owner away holds the rows of all its owners until the commit, so of two at once the second counts
+// what the first has left.
 import { revokeInvitationsFor } from './invitations-for.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';

@@ -190,8 +190,8 @@ export async function updateMeter(
 
 /**
  * Keeps the history and frees the slug, and the members of a pool. Refused while a product gives or
- * sells it, or a customer has an allowance of it or is topped up with it, or a pool pays for it. Usage is
- * only sold beyond an allowance, so none is being sold then.
+ * sells it, or a customer has an allowance of it or is topped up with it, or a pool pays for it.
+ * Usage is only sold beyond an allowance, so none is being sold then.
  */
 export async function deleteMeter(
   sql: Transaction,
@@ -217,7 +217,10 @@ export async function deleteMeter(
   return 'deleted';
 }
 
-/** Whether it is a pool that may have paid: what it paid for goes on for as long as its members' periods. */
+/**
+ * Whether it is a pool that may have paid: what it paid for goes on for as long as its members'
+ * periods.
+ */
 async function wasGrantedPool(sql: Transaction, id: string): Promise<boolean> {
   const rows = await sql`
     select 1 from credit_cost_lists where pool_id = ${id}
@@ -237,8 +240,8 @@ export async function listExistingMeters(
 }
 
 /**
- * Which of these meters are not deleted, once the calls that delete one of them now have ended. None
- * is deleted until the transaction ends.
+ * Which of these meters are not deleted, once the calls that delete one of them now have ended.
+ * None is deleted until the transaction ends.
  */
 export async function keepMeters(
   sql: Executor,

@@ -195,7 +195,9 @@ export async function billingPolicyOf(sql: Executor, scope: Tenant): Promise<Bil
   return { zone, dunning };
 }
 
-/** Holds its settings in both modes until the commit, in one order: of two that hold them one waits. */
+/**
+ * Holds its settings in both modes until the commit, in one order: of two that hold them one waits.
+ */
 export async function holdSettings(sql: Transaction, organisationId: string): Promise<void> {
   await sql`
     select from organisation_settings where organisation_id = ${organisationId}

@@ -1,7 +1,8 @@
 // The numbers of an organisation's day, beside those of the same weekday a week before.
 //
 // Holds: each number is one statement over an index: rows of two days, and the subscriptions that
-// live. Usage that no bin has yet is added from the deltas, so it is there as soon as it is on disk.
+// live. Usage that no bin has yet is added from the deltas, so it is there as soon as it is on
+// disk.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Aggregation } from '../../ledger/metering/meter.ts';

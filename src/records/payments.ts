@@ -244,7 +244,9 @@ export async function findPaymentOf(
   return row === undefined ? null : recordOf(row);
 }
 
-/** The number of the invoice's last payment that has failed, while none is under way; 0 for none. */
+/**
+ * The number of the invoice's last payment that has failed, while none is under way; 0 for none.
+ */
 export async function countFailed(
   sql: Executor,
   scope: Tenant,

@@ -75,7 +75,9 @@ export async function findOldestMoving(sql: Executor, accountId: string): Promis
   return row?.createdAt ?? null;
 }
 
-/** A payout whose transactions are still to be read: behind which one, and what those before are. */
+/**
+ * A payout whose transactions are still to be read: behind which one, and what those before are.
+ */
 export type PayoutToSum = PayoutSums & {
   readonly id: string;
   readonly payout: string;

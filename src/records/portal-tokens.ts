@@ -10,7 +10,10 @@ import { isUuid } from './uuid.ts';
 export const PORTAL_TTL_S_DEFAULT = 86_400;
 export const PORTAL_TTL_S_MAX = 30 * 86_400;
 
-/** Of one in a mail: until access is blocked, by the usual settings, and longer than between two mails. */
+/**
+ * Of one in a mail: until access is blocked, by the usual settings, and longer than between two
+ * mails.
+ */
 export const PORTAL_TTL_DAYS_MAILED = 14;
 
 /** How long expired tokens are kept, to explain what became of them. */

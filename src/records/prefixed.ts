@@ -12,7 +12,10 @@ type Found =
   | { readonly table: 'customers'; readonly column: 'email' }
   | { readonly table: 'products'; readonly column: 'name' };
 
-/** The ids of the first `PREFIXED_MAX` in alphabetical order. The last character there is stands behind all others. */
+/**
+ * The ids of the first `PREFIXED_MAX` in alphabetical order. The last character there is stands
+ * behind all others.
+ */
 export function prefixed(
   sql: Executor,
   { organisationId, mode }: Tenant,

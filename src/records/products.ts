@@ -133,7 +133,9 @@ export async function listProducts(
   scope: Tenant,
   options: Page & {
     readonly status?: ProductStatus | undefined;
-    /** Case does not matter. Of those that match, the first `PREFIXED_MAX` in alphabetical order. */
+    /**
+     * Case does not matter. Of those that match, the first `PREFIXED_MAX` in alphabetical order.
+     */
     readonly namePrefix?: string | undefined;
   },
 ): Promise<ProductRecord[]> {

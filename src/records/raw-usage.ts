@@ -4,9 +4,9 @@
 // usage are found by their period and time (`transfers_sold`), in the table and in the archive. The
 // place after a page is the last event's time and id, which never change.
 //
-// Holds: each event is in one place of the order, so a page that follows another neither repeats nor
-// misses what was there before, wherever retention has moved it meanwhile. A page costs what it has,
-// and a bounded number of spans without any.
+// Holds: each event is in one place of the order, so a page that follows another neither repeats
+// nor misses what was there before, wherever retention has moved it meanwhile. A page costs what it
+// has, and a bounded number of spans without any.
 // What it does not do: find what retention has dropped.
 import { EVENT_EARLY_MS_MAX } from '../../ledger/limits.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -38,8 +38,8 @@ export type RawEvent = {
 export type RawPlace = Pick<RawEvent, 'id' | 'eventAt'>;
 
 /**
- * Of the lines, in order of time; those of a line together. Of a period that several invoices bill, each
- * line has what is of its own time.
+ * Of the lines, in order of time; those of a line together. Of a period that several invoices bill,
+ * each line has what is of its own time.
  */
 export async function listBilledSpans(
   sql: Executor,

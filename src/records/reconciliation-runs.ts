@@ -52,8 +52,8 @@ export async function listAccounts(
 }
 
 /**
- * Accounts that were connected before `before`, without an open run and without one that began since
- * then. An ended account whose key was refused in its last run is left alone.
+ * Accounts that were connected before `before`, without an open run and without one that began
+ * since then. An ended account whose key was refused in its last run is left alone.
  */
 export async function listAccountsToReconcile(
   sql: Executor,

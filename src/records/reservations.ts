@@ -4,7 +4,9 @@ import type { ReservationStatus } from '../../ledger/metering/reservation.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { isUuid } from './uuid.ts';
 
-/** A reservation as it was last written. The ledger writes reservations; here they are only read. */
+/**
+ * A reservation as it was last written. The ledger writes reservations; here they are only read.
+ */
 export type ReservationRecord = {
   readonly id: string;
   readonly customerId: string;

@@ -55,7 +55,9 @@ export async function confirmSecondFactor(
   return true;
 }
 
-/** Takes a right code of this step; false: one of it or of a later one was taken, or none counts. */
+/**
+ * Takes a right code of this step; false: one of it or of a later one was taken, or none counts.
+ */
 export async function takeStep(
   sql: Executor,
   { userId, step }: { readonly userId: string; readonly step: number },

@@ -5,7 +5,10 @@ import type { Executor } from '../platform/postgres/postgres.ts';
 export type SecurityRecord = {
   /** Without one a member may enrol it, and nothing else. */
   readonly requiresSecondFactor: boolean;
-  /** Refunds of a member above it in an hour need a second factor that was given shortly before. Of any currency, in its major unit. */
+  /**
+   * Refunds of a member above it in an hour need a second factor that was given shortly before. Of
+   * any currency, in its major unit.
+   */
   readonly refundStepUpAmount: string;
 };
 

@@ -78,8 +78,8 @@ export async function insertSession(sql: Transaction, session: NewSession): Prom
 }
 
 /**
- * null where it is unknown, over or revoked, or its user is disabled. Never cached. `isUse`: whether
- * its 12 hours begin anew.
+ * null where it is unknown, over or revoked, or its user is disabled. Never cached. `isUse`:
+ * whether its 12 hours begin anew.
  */
 export async function findSession(
   sql: Executor,

@@ -174,8 +174,8 @@ export async function listSubscriptionsOwing(
 }
 
 /**
- * Of a charge that a follow-up is about: null where there is none. Whoever asks about it carries on;
- * where it has died, nobody asks after half a minute.
+ * Of a charge that a follow-up is about: null where there is none. Whoever asks about it carries
+ * on; where it has died, nobody asks after half a minute.
  */
 export async function standingOf(
   sql: Executor,

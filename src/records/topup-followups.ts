@@ -1,6 +1,6 @@
-// Followups of customers: charges that their automatic top-ups ordered, and that a payment method was
-// stored. A flush writes the first, the transaction of the method the second; the transaction that
-// does the task deletes them.
+// Followups of customers: charges that their automatic top-ups ordered, and that a payment method
+// was stored. A flush writes the first, the transaction of the method the second; the transaction
+// that does the task deletes them.
 import { fromJson, type JsonOf } from '../../ledger/store/json.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -73,8 +73,8 @@ export async function lockCustomerFollowups(
 }
 
 /**
- * What is told of a stored payment method: how many charges of each top-up had begun before it, as of
- * the first time. Whoever comes later tells the same. A charge that is ordered and has not begun
+ * What is told of a stored payment method: how many charges of each top-up had begun before it, as
+ * of the first time. Whoever comes later tells the same. A charge that is ordered and has not begun
  * takes the new method anyway; one that was given up never begins.
  */
 async function markMethodsStored(

@@ -1,9 +1,10 @@
-// Usage over time: what the flushes add (`usage_deltas`, and `usage_corrections` where there are any)
-// is moved into the bins of accounts and the totals of meters.
+// Usage over time: what the flushes add (`usage_deltas`, and `usage_corrections` where there are
+// any) is moved into the bins of accounts and the totals of meters.
 //
 // Holds: a delta is deleted in the statement that adds it, so it counts once whoever folds, and
-// whenever that dies. Whoever reads bins and deltas in one statement sees each event once. Corrections
-// of the same flush may be moved by another step: they only add to the number of events.
+// whenever that dies. Whoever reads bins and deltas in one statement sees each event once.
+// Corrections of the same flush may be moved by another step: they only add to the number of
+// events.
 import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** One folds at a time: two would wait for each other. */

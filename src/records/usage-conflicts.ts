@@ -2,12 +2,13 @@
 // (docs/spec/usage-prices.md#usage-prices).
 //
 // Who asks: what adds a usage price, an entitlement or a recurring price, each after `lockProduct`,
-// so that of two at once the second sees the first. Holds: an allowance that usage is sold beyond
-// is limited, and given afresh at least as often as each recurring price of the product renews, an
-// archived one too: subscriptions still have it. So usage is billed with the renewal after it. And
-// it is given so many times within a renewal at most (`RESETS_PER_RENEWAL_MAX`, and all of a
-// product together), which bounds what one renewal bills. Does not: ask about detaching an
-// entitlement. The allowance is nothing then, and its periods are the subscription's.
+// so that of two at once the second sees the first.
+// Holds: an allowance that usage is sold beyond is limited, and given afresh at least as often as
+// each recurring price of the product renews, an archived one too: subscriptions still have it. So
+// usage is billed with the renewal after it. And it is given so many times within a renewal at most
+// (`RESETS_PER_RENEWAL_MAX`, and all of a product together), which bounds what one renewal bills.
+// Does not: ask about detaching an entitlement. The allowance is nothing then, and its periods are
+// the subscription's.
 import type { Interval } from '../../ledger/kernel/calendar.ts';
 import { PRODUCT_RESETS_PER_RENEWAL_MAX, RESETS_PER_RENEWAL_MAX } from '../../ledger/limits.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';

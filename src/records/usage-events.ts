@@ -3,12 +3,12 @@
 // How it works: the quarters of an hour in which a customer's meters were used are known
 // (`usage_bins`), as are those of a tenant's meters (`usage_totals`), with their numbers of events.
 // A page reads the newest of them that have enough, by an index of which pages of the table have
-// which times and accounts (`transfers_by_time`): it costs a flush next to nothing, where one with an
-// entry for each event costs a tenth of it.
+// which times and accounts (`transfers_by_time`): it costs a flush next to nothing, where one with
+// an entry for each event costs a tenth of it.
 // Holds: the place after a page is the time and id of its last event, which never change: what
 // follows neither repeats nor misses an event, wherever retention has moved it meanwhile. Late
-// events are at their own time. A page reads a bounded number of quarters: where they are not enough
-// to fill it, it is shorter, and the next one begins at the time that was reached.
+// events are at their own time. A page reads a bounded number of quarters: where they are not
+// enough to fill it, it is shorter, and the next one begins at the time that was reached.
 // What it does not do: find what retention has dropped.
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -199,8 +199,8 @@ async function usedByCustomer(
 ): Promise<Used[]> {
   const within = quartersWithin(sql, { start: from, end: to });
   const slot = slotOf(customerId);
-  // The bins of each account are looked up by their key: a join would be planned without knowing how
-  // many accounts a customer has.
+  // The bins of each account are looked up by their key: a join would be planned without knowing
+  // how many accounts a customer has.
   return sql<Used[]>`
     with periods as materialized (
       select id from accounts

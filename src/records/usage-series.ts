@@ -2,8 +2,8 @@
 //
 // How it works: usage is kept by quarter of an hour (`usage_bins` of a customer's accounts,
 // `usage_totals` of a meter), and what is not added there yet in `usage_deltas` and
-// `usage_corrections`. A quarter that the range cuts, and groups by metadata, are read from the events
-// themselves. All in one snapshot, so that each event counts once.
+// `usage_corrections`. A quarter that the range cuts, and groups by metadata, are read from the
+// events themselves. All in one snapshot, so that each event counts once.
 // Holds: what is read has a bound. The quarters tell beforehand how many events there are, and a
 // reading ends behind the bound. Where retention has dropped events, the others do not come to what
 // the quarters say, and nothing is answered.

@@ -69,7 +69,10 @@ export async function accountsOf(
 /** Accounts that `transfers_by_time` is asked for: it is read once for each. */
 export const INDEXED_MAX = 8;
 
-/** Of a table of transfers: what is of these accounts. More of them are compared with each row of the time. */
+/**
+ * Of a table of transfers: what is of these accounts. More of them are compared with each row of
+ * the time.
+ */
 export function isAmong(
   sql: Executor,
   side: 'debit' | 'credit',

@@ -1,7 +1,7 @@
 // How the deliveries of webhook endpoints fare, by endpoint.
 //
-// Holds: the work is bounded, however much an endpoint is sent: its newest deliveries are read, up to
-// a number, from the index of its list.
+// Holds: the work is bounded, however much an endpoint is sent: its newest deliveries are read, up
+// to a number, from the index of its list.
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { type EndpointOwner, ofOwner } from './webhook-endpoints.ts';

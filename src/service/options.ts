@@ -19,7 +19,9 @@ export type ServiceOptions = {
    */
   readonly node?: NodePlace | undefined;
   readonly log: Log;
-  /** The time that it goes by; without one, the machine's. Leases are by the machine's either way. */
+  /**
+   * The time that it goes by; without one, the machine's. Leases are by the machine's either way.
+   */
   readonly clock?: Clock;
   /**
    * Where it listens for changes and where its journal writes, when not straight at `databaseUrl`.

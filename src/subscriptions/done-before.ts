@@ -1,5 +1,5 @@
-// What became of an action whose call was cut off, and comes again with its key: the answer that the
-// first attempt would have given. A retry charges nothing anew.
+// What became of an action whose call was cut off, and comes again with its key: the answer that
+// the first attempt would have given. A retry charges nothing anew.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import { invoiceOfRequest } from '../../ledger/subscriptions/invoice-ids.ts';
 import { isTrial } from '../../ledger/subscriptions/subscription.ts';

@@ -1,9 +1,9 @@
 // What was given back of the present period of a subscription, for a change of its plan.
 //
-// How it works: it is what cannot be refunded any more of the payments of its invoices: refunds, also
-// those under way, lost disputes, and open ones until they are won. Of an invoice that has usage too,
-// it is the same part of each line. A change that was taken back bought nothing of the period, so what goes
-// back of its payment does not count, whoever gives it back.
+// How it works: it is what cannot be refunded any more of the payments of its invoices: refunds,
+// also those under way, lost disputes, and open ones until they are won. Of an invoice that has
+// usage too, it is the same part of each line. A change that was taken back bought nothing of the
+// period, so what goes back of its payment does not count, whoever gives it back.
 // Holds: it is read from the accounts of the payments, where a refund is before it is answered.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -27,7 +27,10 @@ export async function givenBackOf(
   }));
 }
 
-/** Tells a subscription what went back of the invoice that a payment paid. To repeat it changes nothing. */
+/**
+ * Tells a subscription what went back of the invoice that a payment paid. To repeat it changes
+ * nothing.
+ */
 export async function tellGivenBack(
   { ledger }: { readonly ledger: Ledger },
   paymentId: string,

@@ -84,7 +84,9 @@ function openCatalogue({ sql, timers }: BillingDeps): Catalogue {
   });
 }
 
-/** Payments of which money went back that their subscriptions have not heard of, asked for together. */
+/**
+ * Payments of which money went back that their subscriptions have not heard of, asked for together.
+ */
 function openReturns({ sql, timers }: BillingDeps): Batcher<string, readonly string[]> {
   return new Batcher<string, readonly string[]>({
     timers,

@@ -1,5 +1,5 @@
-// What an action would bill and do if it were done now: the decision of the ledger, in the names and
-// numbers of an invoice. No processor is asked.
+// What an action would bill and do if it were done now: the decision of the ledger, in the names
+// and numbers of an invoice. No processor is asked.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { CommandPreview } from '../../ledger/subscriptions/preview.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';

@@ -56,7 +56,9 @@ export async function beginSubscription(
   await ledger.subscriptions.start(must(customerId, 'whose payment it is'), wanted);
 }
 
-/** Of a trial: for the first payment after it. One that was deleted since was redeemed all the same. */
+/**
+ * Of a trial: for the first payment after it. One that was deleted since was redeemed all the same.
+ */
 async function discountOf(
   sql: Executor,
   { discountId, currency }: CheckoutRecord,

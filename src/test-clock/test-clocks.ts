@@ -9,8 +9,8 @@
 //
 // Holds: what is due is done in due order, each at its own time, and all before the answer. What is
 // due within one minute is done together, at the last of those times; what meters have due within a
-// day as well, as far as nothing else is due: a meter does each step at its own time, whenever it is
-// asked. While the clock stands, no
+// day as well, as far as nothing else is due: a meter does each step at its own time, whenever it
+// is asked. While the clock stands, no
 // alarm of the organisation fires by itself on any node, and all nodes show the same time. The
 // clock only goes forward: it stops at the time of the node that is furthest ahead. Each step is on
 // disk before anything happens at its time. After a crash the clock runs on from the last step;

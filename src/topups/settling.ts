@@ -1,5 +1,5 @@
-// Gives the result of a top-up's charge to the customer's actor, which grants what was paid for in the
-// same decision. Before the charge's own follow-ups are executed. To repeat it changes nothing.
+// Gives the result of a top-up's charge to the customer's actor, which grants what was paid for in
+// the same decision. Before the charge's own follow-ups are executed. To repeat it changes nothing.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { declineOf, isTriedAgain } from '../../ledger/payments/declines.ts';

@@ -1,5 +1,5 @@
-// Meters of hours that slept for two months: whatever is asked of them first, everybody else is answered
-// meanwhile.
+// Meters of hours that slept for two months: whatever is asked of them first, everybody else is
+// answered meanwhile.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { MovedClock } from '../support/moved-clock.ts';
 import { Setting } from '../http/metering/setting.ts';

@@ -1,5 +1,5 @@
-// A spend cap over as many tiers as products may have: many checks are answered, and many usages decided,
-// in short turns.
+// A spend cap over as many tiers as products may have: many checks are answered, and many usages
+// decided, in short turns.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { type Fields, made } from '../payments/shop.ts';
@@ -8,7 +8,10 @@ import { longestTurn } from '../support/longest-turn.ts';
 
 setDefaultTimeout(300_000);
 
-/** Of checks of four calls at once. Others are answered in between. All rows of each in one turn are 30 to 70 ms. */
+/**
+ * Of checks of four calls at once. Others are answered in between. All rows of each in one turn are
+ * 30 to 70 ms.
+ */
 const CHECK_MS_MAX = 25;
 /** Of usages, which are one decision. Each one's reckoning all meters anew was 37 to 105 ms. */
 const USE_MS_MAX = 25;

@@ -1,5 +1,6 @@
-// Commands to the subscriptions of a customer that has as many as it may, with many features and months
-// of rollover: each is decided on all of its grants, and between them everybody else is answered.
+// Commands to the subscriptions of a customer that has as many as it may, with many features and
+// months of rollover: each is decided on all of its grants, and between them everybody else is
+// answered.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Club } from '../http/subscriptions/subscribing.ts';
 import { times } from '../http/metering/setting.ts';
@@ -12,7 +13,9 @@ setDefaultTimeout(180_000);
 const TURN_MS_MAX = 60;
 /** With what the test's own 90 calls take. All of them in one turn took 1.8 to 3.6 s. */
 const AT_ONCE_MS_MAX = 120;
-/** Of lists for many callers, with what the client takes. Those of all in one turn took 50 to 80 ms. */
+/**
+ * Of lists for many callers, with what the client takes. Those of all in one turn took 50 to 80 ms.
+ */
 const LIST_MS_MAX = 40;
 const CALLERS = 24;
 const LONG_BYTES = 500_000;

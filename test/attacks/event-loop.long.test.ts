@@ -1,5 +1,5 @@
-// The calls that cost most to parse and to record; all of them by night, and the longest turn of each
-// in the short run (stretch.test.ts).
+// The calls that cost most to parse and to record; all of them by night, and the longest turn of
+// each in the short run (stretch.test.ts).
 import { attackEventLoop } from './event-loop.ts';
 import { largeCall } from './largest-calls.ts';
 

@@ -1,5 +1,5 @@
-// As many holds as a customer may have on ten features, which all expire in the same millisecond: everybody
-// else is answered while they are let go of.
+// As many holds as a customer may have on ten features, which all expire in the same millisecond:
+// everybody else is answered while they are let go of.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { CHECK_BATCH_MAX, RESERVATIONS_OPEN_MAX } from '../../ledger/limits.ts';
 import { audit } from '../../src/database/audit.ts';

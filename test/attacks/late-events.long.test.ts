@@ -1,4 +1,5 @@
-// Late events of a meter with as many periods as memory has of one: each of a call is in another period.
+// Late events of a meter with as many periods as memory has of one: each of a call is in another
+// period.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { EVENT_LATE_MS_MAX, INGEST_EVENTS_MAX } from '../../ledger/limits.ts';
 import { audit } from '../../src/database/audit.ts';

@@ -1,5 +1,5 @@
-// A pool of credits with as many members as it may have, all of them used by one customer: however many
-// calls come at once, everybody else is answered in between.
+// A pool of credits with as many members as it may have, all of them used by one customer: however
+// many calls come at once, everybody else is answered in between.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { CREDIT_COSTS_MAX, METERS_PER_EVENT_MAX, POOL_MEMBERS_MAX } from '../../ledger/limits.ts';
 import { audit } from '../../src/database/audit.ts';

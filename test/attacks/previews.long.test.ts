@@ -1,5 +1,5 @@
-// Previews of subscriptions whose features have thousands of hours ahead of them: they are whole, and
-// they are reckoned in turns of the event loop between which everybody else is answered.
+// Previews of subscriptions whose features have thousands of hours ahead of them: they are whole,
+// and they are reckoned in turns of the event loop between which everybody else is answered.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Json } from '../http/subscriptions/subscribing.ts';
 import { Market } from '../http/usage-billing/setting.ts';

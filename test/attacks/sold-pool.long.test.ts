@@ -1,5 +1,5 @@
-// A pool of credits that a subscription sells, with members that slept for days: whatever is said to the
-// subscription first, everybody else is answered meanwhile.
+// A pool of credits that a subscription sells, with members that slept for days: whatever is said
+// to the subscription first, everybody else is answered meanwhile.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   CREDIT_COSTS_MAX,
@@ -16,7 +16,9 @@ import { until } from '../support/until.ts';
 
 setDefaultTimeout(180_000);
 
-/** With what the garbage collector takes, and code that is not compiled yet. It was 70 to 210 ms. */
+/**
+ * With what the garbage collector takes, and code that is not compiled yet. It was 70 to 210 ms.
+ */
 const TURN_MS_MAX = 40;
 const MEMBERS = POOL_MEMBERS_MAX;
 /** Of them and the pool, by one product. */

@@ -1,5 +1,5 @@
-// A lease over lost answers, refusals, time that passes and takes in any order: what it gives out is
-// held for it, and after its close exactly what was taken is counted.
+// A lease over lost answers, refusals, time that passes and takes in any order: what it gives out
+// is held for it, and after its close exactly what was taken is counted.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { FATES, Holder } from './lease-model.ts';
@@ -39,7 +39,8 @@ test('a lease stays within what is held, in any order of takes, waits, times and
         }
         // What can be taken is held for it, and no more than asked.
         expect(lease.remaining).toBeLessThanOrEqual(Math.min(amount, holder.reserved));
-        // While one slice replaces another, both are held; and another one of which it does not know.
+        // While one slice replaces another, both are held; and another one of which it does not
+        // know.
         expect(holder.reserved).toBeLessThanOrEqual(3 * amount);
         // Of a process that would die now, this much is not counted.
         expect(holder.consumed).toBeLessThanOrEqual(taken);

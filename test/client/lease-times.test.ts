@@ -1,5 +1,5 @@
-// A lease and time: renewals, expiry, a process that sleeps, wrong clocks, the end of a period. And a
-// service that is away meanwhile.
+// A lease and time: renewals, expiry, a process that sleeps, wrong clocks, the end of a period. And
+// a service that is away meanwhile.
 import { expect, spyOn, test } from 'bun:test';
 import { ConnectionError } from '../../src/client/errors.ts';
 import { DeadlineError, Tollhouse } from '../../src/client/index.ts';

@@ -1,5 +1,5 @@
-// Credits on three nodes: callers of two features never use more than their pool has, whichever nodes
-// they ask, and a list of costs counts on every node from its answer on.
+// Credits on three nodes: callers of two features never use more than their pool has, whichever
+// nodes they ask, and a list of costs counts on every node from its answer on.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import type { Reply, TestServer } from '../support/server.ts';

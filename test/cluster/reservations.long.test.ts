@@ -1,5 +1,5 @@
-// Reservations on three nodes: no two callers hold the same units, any node commits, and a node that is
-// lost between the two leaves each hold to be resolved once.
+// Reservations on three nodes: no two callers hold the same units, any node commits, and a node
+// that is lost between the two leaves each hold to be resolved once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import type { Reply, TestServer } from '../support/server.ts';

@@ -1,5 +1,5 @@
-// An organisation with one of each thing that the dashboard shows, made over the API with texts that a
-// test chooses; and the address of each page about it.
+// An organisation with one of each thing that the dashboard shows, made over the API with texts
+// that a test chooses; and the address of each page about it.
 
 import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
 import { aMember } from '../http/people/tab.ts';
@@ -45,7 +45,10 @@ export const SHOWN_PATHS: readonly string[] = DASHBOARD_PAGES.map(({ path }) => 
 type Ids = Readonly<Record<string, string>>;
 
 export type Book = {
-  /** Of a page of the table, with the ids of this book but those given; throws where it has none for it. */
+  /**
+   * Of a page of the table, with the ids of this book but those given; throws where it has none for
+   * it.
+   */
   addressOf(path: string, given?: Ids): string;
 };
 

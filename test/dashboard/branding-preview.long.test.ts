@@ -1,5 +1,5 @@
-// The branding page in a real browser: a logo from a file, with JavaScript and without, and a preview
-// without it.
+// The branding page in a real browser: a logo from a file, with JavaScript and without, and a
+// preview without it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { openBrowser } from '../pages/browser.ts';

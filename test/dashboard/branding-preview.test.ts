@@ -1,5 +1,5 @@
-// The branding page in a real browser: a preview that follows what is typed. Files of a logo, and the page
-// without a script: branding-preview.long.test.ts and branding.test.ts.
+// The branding page in a real browser: a preview that follows what is typed. Files of a logo, and
+// the page without a script: branding-preview.long.test.ts and branding.test.ts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { openBrowser } from '../pages/browser.ts';

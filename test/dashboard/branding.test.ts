@@ -1,5 +1,5 @@
-// The logo by a form: what is taken and what is refused, whatever a browser says of it; who may; and
-// what the preview shows.
+// The logo by a form: what is taken and what is refused, whatever a browser says of it; who may;
+// and what the preview shows.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ANIMATED_PNG, jpeg, png, pngOfBytes, webp } from '../support/images.ts';
 import { startServer, type TestServer } from '../support/server.ts';

@@ -1,5 +1,5 @@
-// The dashboard in a real browser: signing in and out, with the keyboard alone, without JavaScript, in
-// the frame and in the hands of another site.
+// The dashboard in a real browser: signing in and out, with the keyboard alone, without JavaScript,
+// in the frame and in the hands of another site.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { openBrowser } from '../pages/browser.ts';

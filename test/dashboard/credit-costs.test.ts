@@ -1,4 +1,5 @@
-// Credit costs in the dashboard: given to a new meter and to one that is there, shown, and taken away.
+// Credit costs in the dashboard: given to a new meter and to one that is there, shown, and taken
+// away.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { aMember, signedIn, type Tab } from '../http/people/tab.ts';
 import { startServer, type TestServer } from '../support/server.ts';

@@ -29,8 +29,8 @@ export class Member {
   }
 
   /**
-   * Opens the page `from`, and sends its form that leads to `path`, with what the form hides and these
-   * fields. The answer is a redirect, or a page.
+   * Opens the page `from`, and sends its form that leads to `path`, with what the form hides and
+   * these fields. The answer is a redirect, or a page.
    */
   async send(path: string, fields: Fields = {}, from = path): Promise<Reply> {
     const to = `${this.base}${path.split('?')[0]}`;

@@ -1,4 +1,5 @@
-// A picture of each page, where a reviewer looks at all of them: `GALLERY=1` writes them, and so does CI.
+// A picture of each page, where a reviewer looks at all of them: `GALLERY=1` writes them, and so
+// does CI.
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 

@@ -1,5 +1,5 @@
-// Every page of the dashboard with one of each thing in it, in a real browser: on a phone in light and
-// on a desk in dark, with a picture of both.
+// Every page of the dashboard with one of each thing in it, in a real browser: on a phone in light
+// and on a desk in dark, with a picture of both.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import type { Shop } from '../payments/shop.ts';

@@ -77,8 +77,8 @@ test('the meter catalogue drops an answer that was on its way while the meter ch
 
 test("an organisation that asks for endless meter names evicts its own entries, and no other's", async () => {
   const other = { organisationId: server.other.id, mode: 'test' } as const;
-  // On a busy machine the listener may be late, and then all is forgotten, or what is read meanwhile
-  // is not kept: that round is repeated.
+  // On a busy machine the listener may be late, and then all is forgotten, or what is read
+  // meanwhile is not kept: that round is repeated.
   let heard = 0;
   const hear = (): void => void (heard += 1);
   server.changes.subscribe({ changed: hear, reset: hear });

@@ -33,7 +33,7 @@ const ROLLS = { max: 6n, expiresAfterPeriods: 1 };
 
 // prettier-ignore
 const STORIES: [string, Parameters<World['grant']>[0], Step[], [bigint | null, bigint, bigint | null]][] = [
-  // what                                                     allowance                 then                                                      limit consumed balance
+  // what allowance then limit consumed balance
   ['it is given at its start',                                {},                       [],                                                       [10n, 0n, 10n]],
   ['a millisecond before its end it is the old period',       {},                       [use(3n), at(FEB - 1)],                                   [10n, 3n, 7n]],
   ['at its end it is given afresh',                           {},                       [use(3n), at(FEB)],                                       [10n, 0n, 10n]],
@@ -202,7 +202,7 @@ test('a late event from before the first grant counts in the period before it', 
 
 // prettier-ignore
 const GAPS: [string, (world: World) => void, number][] = [
-  // what                                              then                                                              into
+  // what then into
   ['under an allowance that has gone',                 () => undefined,                                                  T0 + DAY],
   ['under one whose calendar goes on',                 (world) => { world.grant({ amount: null, every: 'week' }); },     T0 + DAY],
 ];

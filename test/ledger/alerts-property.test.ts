@@ -1,5 +1,5 @@
-// Random histories of one meter: what alerts tell, against a reckoning by the numbers that a customer
-// sees before and after each step.
+// Random histories of one meter: what alerts tell, against a reckoning by the numbers that a
+// customer sees before and after each step.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { unreachable } from '../../ledger/kernel/assert.ts';

@@ -29,7 +29,9 @@ function watch(world: World, alerts: readonly string[], hears = HEARD): void {
       : { all: alerts.map(alertOf).sort(alertOrder), hears, mayFire: true };
 }
 
-/** What was told since the last time: `+` fired, `!` fired though it was past before, `-` recovered. */
+/**
+ * What was told since the last time: `+` fired, `!` fired though it was past before, `-` recovered.
+ */
 function told(world: World): string[] {
   const events = world.events.splice(0).filter(({ type }) => type.startsWith('alert.'));
   return events.map(({ type, data }) => {

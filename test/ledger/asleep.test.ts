@@ -1,4 +1,5 @@
-// What is due of a meter before anything is decided on it: where its alerts may recover, and where it is much.
+// What is due of a meter before anything is decided on it: where its alerts may recover, and where
+// it is much.
 import { expect, test } from 'bun:test';
 import { DUE_WORK_MAX } from '../../ledger/limits.ts';
 import { reach, recoversFirst, sleepsLong, workBefore } from '../../ledger/metering/asleep.ts';

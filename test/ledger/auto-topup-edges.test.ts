@@ -12,7 +12,7 @@ const waits: Step = (world) => world.tickAt(world.now + DAY);
 
 // prettier-ignore
 const TOLD: [string, Step[], status: string, hasPayment: boolean, hours: number | null][] = [
-  // what                                  steps                                                                    status       payment  again after
+  // what steps status payment again after
   ['that is for good',                     [(world) => refuse(world)],                                              'suspended', true,    null],
   ['that may pass',                        [(world) => refuse(world, { passes: true })],                            'charging',  true,    1],
   ['without a method has no payment',      [(world) => refuse(world, { why: 'no_payment_method' })],                'suspended', false,   null],
@@ -108,7 +108,7 @@ test.each(PASSED)("an auto top-up's decline that may pass, %s, waits", (_what, s
 
 // prettier-ignore
 const TRIED: [string, Step[], charges: number, status: string][] = [
-  // what                                                       steps                                            charges status
+  // what steps charges status
   ['before its charge began is tried by that alone',            [storedAfter(0), decline],                            1, 'suspended'],
   ['before its charge began, which is told after its decline,', [decline, storedAfter(0)],                            1, 'suspended'],
   ['before its charge began, which is told twice,',             [storedAfter(0), decline, storedAfter(0)],            1, 'suspended'],

@@ -12,7 +12,7 @@ const expires: Step = (world) => world.tickAt(world.now + 30 * DAY);
 /** Of 20 units, with 100 more below 10. The level is with holds taken off. */
 // prettier-ignore
 const STORIES: [string, Step[], orders: number, level: bigint][] = [
-  // what                                      steps                                                       orders, level
+  // what steps orders, level
   ['a hold down to the threshold',             [hold('a', 10n)],                                           0, 10n],
   ['a hold that crosses it',                   [hold('a', 11n)],                                           1, 9n],
   ['holds that cross it together',             [hold('a', 6n), hold('b', 6n), hold('c', 6n)],              1, 2n],

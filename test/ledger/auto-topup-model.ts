@@ -1,5 +1,5 @@
-// What an automatic top-up does, said again in another way: it keeps every capture, and names windows
-// by their local dates.
+// What an automatic top-up does, said again in another way: it keeps every capture, and names
+// windows by their local dates.
 import type { TopUpRefusal, TopUpSettings } from '../../ledger/topups/auto-topup.ts';
 
 const HOUR = 3_600_000;

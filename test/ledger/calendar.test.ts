@@ -36,7 +36,7 @@ test.each(BOUNDARIES)('periods from %s by the %s', (anchor, interval, expected) 
 
 // prettier-ignore
 const IN_ZONES: [string, string, string, number, Interval, string[]][] = [
-  // what                                  zone                   anchor                       count interval  boundaries 0, 1, 2 …
+  // what zone anchor count interval boundaries 0, 1, 2 …
   ['summer begins: the wall clock stays',  'Europe/Berlin',       '2026-03-28T11:00:00Z',      1, 'day',    ['2026-03-28T11:00:00Z', '2026-03-29T10:00:00Z', '2026-03-30T10:00:00Z']],
   ['summer ends: the wall clock stays',    'Europe/Berlin',       '2026-10-24T10:00:00Z',      1, 'day',    ['2026-10-24T10:00:00Z', '2026-10-25T11:00:00Z']],
   ['an hour is an hour',                   'Europe/Berlin',       '2026-03-29T00:30:00Z',      1, 'hour',   ['2026-03-29T00:30:00Z', '2026-03-29T01:30:00Z', '2026-03-29T02:30:00Z']],

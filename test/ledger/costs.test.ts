@@ -1,4 +1,5 @@
-// What all meters of a customer come to under its spend cap, kept over changes: against a plain sum.
+// What all meters of a customer come to under its spend cap, kept over changes: against a plain
+// sum.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Costs, type KnownMeter } from '../../ledger/actor/costs.ts';
@@ -9,7 +10,10 @@ import { World } from './world.ts';
 
 const METERS = 4;
 
-/** To a meter: more of it is used and held, until something is due; or it is taken back. Or time goes on. */
+/**
+ * To a meter: more of it is used and held, until something is due; or it is taken back. Or time
+ * goes on.
+ */
 const CHANGE = fc.record({
   meter: fc.nat(METERS - 1),
   how: fc.constantFrom('used', 'undone', 'asked', 'later', 'earlier'),

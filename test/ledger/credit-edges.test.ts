@@ -1,5 +1,5 @@
-// A credit pool at its edges: how far its totals may go, its smallest unit, and the times of what it
-// draws. A chat costs 2 credits.
+// A credit pool at its edges: how far its totals may go, its smallest unit, and the times of what
+// it draws. A chat costs 2 credits.
 import { describe, expect, test } from 'bun:test';
 import { quiet } from '../../ledger/metering/credits.ts';
 import {
@@ -20,7 +20,7 @@ import { DAY, HOUR, T0 } from './world.ts';
 describe('the totals of a credit pool with use and holds', () => {
   // prettier-ignore
   const ROOM: [string, Step[], (world: CreditWorld) => string, outcome: string][] = [
-    // what                                       before                                              then                                              outcome
+    // what before then outcome
     ['have room for a hold up to the bound',      [use('chat', 150_000)],                             (world) => world.reserve('chat', 349_999, 'b'),   'reserved unlimited by 699998 credits'],
     ['have none for one that reaches it',         [use('chat', 150_000)],                             (world) => world.reserve('chat', 350_000, 'b'),   'out_of_range'],
     ['have room for use up to the bound',         [hold('chat', 150_000)],                            (world) => world.use('chat', 349_999),            'recorded ok by 699998 credits'],
@@ -102,7 +102,7 @@ test('what a credit pool draws is of now, or of the end of the period that is ov
 
 // prettier-ignore
 const GUARDED: [string, Step[], Parameters<CreditWorld['use']>[2], boolean][] = [
-  // what                                     steps                       usage                                      guarded
+  // what steps usage guarded
   ['consumed within the credits',             [],                         { admission: 'consume' },                  true],
   ['recorded within the credits',             [],                         { admission: 'record' },                   false],
   ['of a period that is over',                [wait(DAY)],                { admission: 'consume', eventAt: T0 },     false],

@@ -1,5 +1,5 @@
-// What a pool pays for is a function of totals: the same events in any order, late or not, leave the
-// same in each period of the pool and of its members.
+// What a pool pays for is a function of totals: the same events in any order, late or not, leave
+// the same in each period of the pool and of its members.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { CreditWorld, SLUGS, type Slug } from './credit-world.ts';

@@ -16,7 +16,7 @@ import { DAY, HOUR } from './world.ts';
 
 // prettier-ignore
 const WITHOUT_LIMIT: [string, Step[], number[][], number[][]][] = [
-  // what                                steps                                                                                                chat                     credits
+  // what steps chat credits
   ['by a plan',                          [plan('chat', null), use('chat', 5), wait(DAY), use('chat', 2)],                                     [[5, 5, 0], [0, 2, 0]],  [[20, 0, 0], [20, 0, 0]]],
   ['by a top-up',                        [topUp('chat', null), use('chat', 5), wait(DAY), use('chat', 2)],                                    [[5, 5, 0], [0, 2, 0]],  [[20, 0, 0], [20, 0, 0]]],
   ['beside one that has a limit',        [topUp('chat', null), plan('chat', 3), use('chat', 5), wait(DAY)],                                   [[5, 5, 0], [3, 0, 0]],  [[20, 0, 0], [20, 0, 0]]],

@@ -1,6 +1,6 @@
-// The meters of one customer, of which some pay for others, without a database: decisions are applied
-// at once, with what they do to other meters, and all their rows are kept (`written.ts`). What a
-// decision knows comes from the ledger's own `Contexts` and `Actor`. Quantities are numbers.
+// The meters of one customer, of which some pay for others, without a database: decisions are
+// applied at once, with what they do to other meters, and all their rows are kept (`written.ts`).
+// What a decision knows comes from the ledger's own `Contexts` and `Actor`. Quantities are numbers.
 import { Actor } from '../../ledger/actor/actor.ts';
 import { Contexts } from '../../ledger/actor/contexts.ts';
 import { tickStep } from '../../ledger/actor/tick.ts';
@@ -222,7 +222,10 @@ export class CreditWorld {
     return this.#resolve(slug, id, { kind: 'extend', amount: units, expiresInMs });
   }
 
-  /** Each alarm until then rings at its time. `isApart`: holds are let go of by themselves before it. */
+  /**
+   * Each alarm until then rings at its time. `isApart`: holds are let go of by themselves before
+   * it.
+   */
   ringUntil(at: number, isApart = false): void {
     for (;;) {
       if (isApart) this.letGo(at);

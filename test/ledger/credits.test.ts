@@ -1,6 +1,6 @@
-// Credits: a pool pays for what its members use beyond their own limits. What each is granted, used,
-// held and told, in any order and over the ends of periods. Costs: a chat 2 credits, an image 5, a
-// token 0.5.
+// Credits: a pool pays for what its members use beyond their own limits. What each is granted,
+// used, held and told, in any order and over the ends of periods. Costs: a chat 2 credits, an image
+// 5, a token 0.5.
 import { describe, expect, test } from 'bun:test';
 import type { Alert } from '../../ledger/metering/alert.ts';
 import { quantityOf } from '../../ledger/metering/spans.ts';

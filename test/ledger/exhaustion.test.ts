@@ -21,7 +21,7 @@ const late: Step = (world) => {
 
 // prettier-ignore
 const STORIES: [string, Step[], string[]][] = [
-  // what                                        steps                                                      told
+  // what steps told
   ['nothing while something is left',            [grant(), use(9n)],                                        ['granted']],
   ['once at exactly zero',                       [grant(), use(10n)],                                       ['granted', 'exhausted']],
   ['once when it goes below',                    [grant(), use(11n)],                                       ['granted', 'exhausted']],

@@ -1,5 +1,5 @@
-// What went back of billed usage: how it is divided, and what it does to what is to be paid. A model
-// that knows each coin of the price is compared with it.
+// What went back of billed usage: how it is divided, and what it does to what is to be paid. A
+// model that knows each coin of the price is compared with it.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { sharesOf } from '../../ledger/kernel/shares.ts';

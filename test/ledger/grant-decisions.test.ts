@@ -6,7 +6,7 @@ type Given = Parameters<World['grant']>[0];
 
 // prettier-ignore
 const REFUSALS: [string, Given[], Given, string][] = [
-  // what                                     held                                                          asked                                           outcome
+  // what held asked outcome
   ['a first',                                 [],                                                           {},                                             'granted'],
   ['a second',                                [{}],                                                         {},                                             'granted'],
   ['an allowance beside top-ups',             [{}],                                                         { every: 'day' },                               'granted'],
@@ -156,7 +156,7 @@ test('a correction of usage that an expired grant paid gives nothing back to use
 
 // prettier-ignore
 const CHECKS: [string, (world: World) => void, bigint, string][] = [
-  // what                                 given                                                          asked  answer
+  // what given asked answer
   ['nothing was ever granted',            () => undefined,                                               1n,    'denied not_entitled'],
   ['nothing was ever granted, 0 asked',   () => undefined,                                               0n,    'denied not_entitled'],
   ['only a grant of the future',          (w) => { w.grant({ effectiveAt: T0 + DAY }); },                1n,    'denied not_entitled'],

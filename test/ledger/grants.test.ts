@@ -42,7 +42,7 @@ const PLAIN: Grant = {
 
 // prettier-ignore
 const ORDER: [string, Partial<Grant>, Partial<Grant>][] = [
-  // what decides                               burns first                                  burns later
+  // what decides burns first burns later
   ['the lower priority',                        { priority: 1 },                             { priority: 2 }],
   ['priority, before expiry',                   { priority: 1 },                             { priority: 2, expiresAt: 1 }],
   ['the sooner expiry',                         { expiresAt: 8 },                            { expiresAt: 9 }],

@@ -7,7 +7,7 @@ type Step = ['own' | 'hear', number];
 
 // prettier-ignore
 const HEARD: [string, Step[], number, number, number][] = [
-  // what                                     steps                                                   now    lead   wrong
+  // what steps now lead wrong
   ['nothing heard',                           [],                                                     0,     0,     0],
   ['one that is behind',                      [['hear', -5]],                                         0,     0,     0],
   ['one that is the same',                    [['hear', 0]],                                          0,     0,     0],

@@ -1,5 +1,5 @@
-// Random histories of one meter on which everything is mixed, most of it late; and a world that forgets
-// what a restart forgets.
+// Random histories of one meter on which everything is mixed, most of it late; and a world that
+// forgets what a restart forgets.
 import fc from 'fast-check';
 import type { Interval } from '../../ledger/kernel/calendar.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';

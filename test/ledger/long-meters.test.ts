@@ -38,8 +38,8 @@ test('a long row of hours of sold usage costs about as much as the same hours in
     shorts.push(short());
     longs.push(long());
   }
-  // Some four times as much, for the periods of 35 days that are kept and the larger heap. With lists
-  // that are copied and sorted in each step: above eleven times.
+  // Some four times as much, for the periods of 35 days that are kept and the larger heap. With
+  // lists that are copied and sorted in each step: above eleven times.
   expect(Math.min(...longs) / Math.min(...shorts)).toBeLessThan(8);
 }, 60_000);
 

@@ -38,7 +38,7 @@ const ROLLS = { max: 6n, expiresAfterPeriods: 2 };
 
 // prettier-ignore
 const STORIES: [string, PlanFields, Step[], [bigint | null, bigint, bigint | null]][] = [
-  // what                                                    plan                          then                                                            limit consumed balance
+  // what plan then limit consumed balance
   ['it is given at the start',                               {},                           [],                                                             [10n, 0n, 10n]],
   ['it is given anew with its period',                       {},                           [use(4n), at(FEB)],                                             [10n, 0n, 10n]],
   ['a period that began before the plan ends in its time',   { cycle: { anchor: T0 - 10 * DAY, zone: 'UTC' } }, [use(4n), at(T0 + 20 * DAY)],             [10n, 4n, 6n]],
@@ -237,7 +237,7 @@ const addOnPaused: Step = (world) => {
 
 // prettier-ignore
 const SUSPENDED: [string, PlanFields, Step[], bigint, string][] = [
-  // what                                                plan                                   then                                             asked  answer
+  // what plan then asked answer
   ['paused',                                             {},                                    [paused],                                         1n,   'denied subscription_paused'],
   ['paused, nothing asked',                              {},                                    [paused],                                         0n,   'denied subscription_paused'],
   ['paused, all asked',                                  {},                                    [paused],                                         10n,  'denied subscription_paused'],

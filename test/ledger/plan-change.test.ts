@@ -24,7 +24,7 @@ const period = (world: World): [number, number | null] => {
 
 // prettier-ignore
 const REPLACED: [string, PlanFields, bigint, PlanFields[], [bigint | null, bigint, bigint | null]][] = [
-  // what                                                old               used   new                                        limit consumed balance
+  // what old used new limit consumed balance
   ['more: what was used counts',                         {},               4n,    [{ limit: 30n }],                          [30n, 4n, 26n]],
   ['less: what was used counts',                         {},               4n,    [{ limit: 5n }],                           [5n, 4n, 1n]],
   ['less than was used: nothing is left',                {},               8n,    [{ limit: 5n }],                           [8n, 8n, 0n]],
@@ -414,7 +414,7 @@ const ROLLING: PlanFields = { rollover: ROLLS };
 
 // prettier-ignore
 const REFRESHED: [string, PlanFields[], PlanFields[], string][] = [
-  // what                            given                        gives now                                            changes
+  // what given gives now changes
   ['the same',                       [{}],                        [{}],                                                'nothing'],
   ['the same, given once',           [{ resetInterval: 'never' }], [{ resetInterval: 'never' }],                       'nothing'],
   ['the same, and it rolls over',    [ROLLING],                   [ROLLING],                                           'nothing'],

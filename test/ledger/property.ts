@@ -5,8 +5,8 @@ import { CASES_MAX, casesOf } from '../support/cases.ts';
 const SEED = 20_260_131;
 
 /**
- * The property holds for `runs` cases, a part of them in the short run. Name the test with `seeded`, so that the seed is in the
- * output.
+ * The property holds for `runs` cases, a part of them in the short run. Name the test with
+ * `seeded`, so that the seed is in the output.
  */
 export function holds<T>(property: fc.IProperty<T>, runs: number): void {
   fc.assert(property, parametersOf(runs));

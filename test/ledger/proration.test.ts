@@ -44,7 +44,7 @@ const WHOLE = { givenBack: [], accounted: [] };
 
 // prettier-ignore
 const CHANGES: [string, Plan, Plan, number, bigint[]][] = [
-  // what                          from     to                           at          what comes back, what it costs
+  // what from to at what comes back, what it costs
   ['dearer, half way',             MONTHLY, DEARER,                      MIDDLE,     [-1500n, 4500n]],
   ['cheaper, half way',            MONTHLY, CHEAPER,                     MIDDLE,     [-1500n, 500n]],
   ['more of the same',             MONTHLY, { ...MONTHLY, quantity: 3 }, MIDDLE,     [-1500n, 4500n]],
@@ -81,7 +81,7 @@ describe('a proration of a plan change', () => {
   const QUARTER = START + (END - START) / 4;
   // prettier-ignore
   test.each([
-    // what                                       given back                   accounted      unused half way
+    // what given back accounted unused half way
     ['nothing',                                   [],                          [],            1500n],
     ['all of it',                                 [back(3000n)],               [],            0n],
     ['a third',                                   [back(1000n)],               [],            1000n],

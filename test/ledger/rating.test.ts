@@ -42,7 +42,8 @@ const priced = (tariff: Tariff, currency = 'USD'): UsagePrice => ({
   ...tariff,
 });
 
-// The sample in Autumn's pull request 3285: 3,500 runs, 1,000 of them included. Tiers count what is billed.
+// The sample in Autumn's pull request 3285: 3,500 runs, 1,000 of them included. Tiers count what is
+// billed.
 const RUNS = [
   { to: 1000, each: '0.05' },
   { to: null, each: '0.02' },
@@ -64,7 +65,7 @@ const FRACTIONS = [
 describe('a rated quantity costs', () => {
   // prettier-ignore
   test.each<[string, Tariff, number | string, number, string, bigint]>([
-    // what                                tariff                         quantity     scale currency coins
+    // what tariff quantity scale currency coins
     ['nothing for nothing',                each('1'),                     0,           0, 'USD', 0n],
     ['its price',                          each('0.25'),                  3,           0, 'USD', 75n],
     ['half a coin, up',                    each('0.005'),                 1,           0, 'USD', 1n],

@@ -1,5 +1,5 @@
-// What becomes of a reservation where a period, a grant or a plan ends or changes under it, without a
-// limit, and where usage is sold.
+// What becomes of a reservation where a period, a grant or a plan ends or changes under it, without
+// a limit, and where usage is sold.
 import { describe, expect, test } from 'bun:test';
 import { billableSpans } from '../../ledger/metering/spans.ts';
 import {
@@ -35,7 +35,7 @@ const spent =
 describe('a reservation after the period in which it was made', () => {
   // prettier-ignore
   const OVER: [string, PlanFields, Step[], Numbers, (readonly [bigint, bigint])[] | null][] = [
-    // what                                     plan                      steps                                                                   numbers              periods
+    // what plan steps numbers periods
     ['it takes nothing from the next one',      {},                       [hold('a', 4n), at(FEB)],                                               [10n, 0n, 0n, 10n],  [[0n, 4n], [0n, 0n]]],
     ['what is committed is of its own',         {},                       [hold('a', 4n), at(FEB), commit('a', 3n)],                              [10n, 0n, 0n, 10n],  [[3n, 0n], [0n, 0n]]],
     ['the excess is of now',                    {},                       [hold('a', 4n), at(FEB), commit('a', 6n)],                              [10n, 2n, 0n, 8n],   [[4n, 0n], [2n, 0n]]],
@@ -117,7 +117,7 @@ describe('a reservation whose grant ends is covered when committed, and not kept
 
   // prettier-ignore
   const ENDED: [string, () => World, Step[], Numbers][] = [
-    // what                             world                        steps                                                    numbers
+    // what world steps numbers
     ['a top-up expires',                () => alone(expiring),       held(),                                                  [7n, 3n, 4n, 0n]],
     ['committed',                       () => alone(expiring),       held(commit('a', 4n)),                                   [7n, 7n, 0n, 0n]],
     ['committed in part',               () => alone(expiring),       held(commit('a', 1n)),                                   [4n, 4n, 0n, 0n]],
@@ -167,7 +167,7 @@ describe('a reservation over a plan change', () => {
 
   // prettier-ignore
   const CHANGED: [string, PlanFields, Step[], Numbers][] = [
-    // what                                       old        steps                                                              numbers
+    // what old steps numbers
     ['more',                                      {},        [hold('a', 8n), change({ limit: 30n })],                           [30n, 0n, 8n, 22n]],
     ['more, released',                            {},        [hold('a', 8n), change({ limit: 30n }), release('a')],             [30n, 0n, 0n, 30n]],
     ['more, committed in part',                   {},        [hold('a', 8n), change({ limit: 30n }), commit('a', 3n)],          [30n, 3n, 0n, 27n]],
@@ -214,7 +214,7 @@ describe('a reservation of a paused plan', () => {
 
   // prettier-ignore
   const RESTING: [string, PlanFields, Step[], Numbers, string][] = [
-    // what                            plan               steps                                                    numbers                check
+    // what plan steps numbers check
     ['it is held',                     {},                [hold('a', 4n), pause],                                  [10n, 0n, 4n, 6n],     'denied subscription_paused'],
     ['it is committed',                {},                [hold('a', 4n), pause, commit('a', 3n)],                 [10n, 3n, 0n, 7n],     'denied subscription_paused'],
     ['it is released',                 {},                [hold('a', 4n), pause, release('a')],                    [10n, 0n, 0n, 10n],    'denied subscription_paused'],
@@ -238,7 +238,7 @@ describe('a reservation without a limit', () => {
 
   // prettier-ignore
   const FREE: [string, PlanFields, Step[], string, Numbers][] = [
-    // what                                plan                steps                                        why                numbers
+    // what plan steps why numbers
     ['unlimited',                          { limit: null },    [],                                          'unlimited',       [null, 0n, 99n, null]],
     ['unlimited, committed',               { limit: null },    [commit('a', 7n)],                           'unlimited',       [null, 7n, 0n, null]],
     ['unlimited, over the end',            { limit: null },    [at(FEB), commit('a', 120n)],                'unlimited',       [null, 21n, 0n, null]],
@@ -279,7 +279,7 @@ describe('a reservation of usage that is sold', () => {
 
   // prettier-ignore
   const SOLD: [string, Step[], bigint[]][] = [
-    // what                                          steps                                                       quantities
+    // what steps quantities
     ['what is held is not sold yet',                 [hold('a', 14n)],                                           [0n]],
     ['what is committed is',                         [hold('a', 14n), commit('a', 13n)],                         [3n]],
     ['and the excess',                               [hold('a', 14n), commit('a', 17n)],                         [7n]],

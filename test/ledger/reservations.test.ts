@@ -30,7 +30,7 @@ const late = (world: World): null => {
 describe('a reservation', () => {
   // prettier-ignore
   const HELD: [string, Step[], Numbers, (bigint | null)[]][] = [
-    // what                                     steps                                                    numbers              parts
+    // what steps numbers parts
     ['is off the balance',                      [hold('a', 4n)],                                         [10n, 0n, 4n, 6n],   [6n]],
     ['may be all there is',                     [hold('a', 10n)],                                        [10n, 0n, 10n, 0n],  [0n]],
     ['adds up',                                 [hold('a', 4n), hold('b', 5n), use(1n)],                 [10n, 1n, 9n, 0n],   [0n]],
@@ -156,7 +156,7 @@ test('reservations that expire together are in one order, whatever they were mad
 describe('a reservation resolved again, or too late', () => {
   // prettier-ignore
   const AGAIN: [string, ((world: World) => ResolveOutcome | null)[], string[], Numbers][] = [
-    // what                                  calls                                                                  answers                               numbers
+    // what calls answers numbers
     ['the same commit',                      [(w) => w.commit('a', 5n), (w) => w.commit('a', 5n)],                  ['committed 5', 'committed 5'],        [10n, 5n, 0n, 5n]],
     ['the same commit above',                [(w) => w.commit('a', 9n), (w) => w.commit('a', 9n)],                  ['committed 9', 'committed 9'],        [10n, 9n, 0n, 1n]],
     ['the same commit of nothing',           [(w) => w.commit('a', 0n), (w) => w.commit('a', 0n)],                  ['committed 0', 'committed 0'],        [10n, 0n, 0n, 10n]],
@@ -195,7 +195,7 @@ describe('a reservation resolved again, or too late', () => {
 describe('a reservation that is extended', () => {
   // prettier-ignore
   const EXTENDED: [string, Step[], bigint | null, number | null, string, Numbers][] = [
-    // what                           before                        amount seconds  answer            numbers
+    // what before amount seconds answer numbers
     ['more',                          [],                           7n,    null,    'open 0',         [10n, 0n, 7n, 3n]],
     ['all there is',                  [],                           10n,   60,      'open 0',         [10n, 0n, 10n, 0n]],
     ['as much as before',             [],                           4n,    null,    'open 0',         [10n, 0n, 4n, 6n]],

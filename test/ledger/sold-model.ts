@@ -131,8 +131,8 @@ export class SoldModel {
   }
 
   /**
-   * The sum of money over all invoices. What a price sells in a period is rated as one; what is first
-   * billed on one invoice is rounded as one.
+   * The sum of money over all invoices. What a price sells in a period is rated as one; what is
+   * first billed on one invoice is rounded as one.
    */
   total(aggregation: Aggregation, events: readonly Event[]): bigint {
     const sold = Map.groupBy(

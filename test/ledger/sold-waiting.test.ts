@@ -1,6 +1,6 @@
-// A change that waits for its payment, while usage is sold. Until it is paid the old plan is in force: what
-// ends meanwhile has its limit and its price. The period in which it is paid is of the new plan since the
-// change, with its limit and its price.
+// A change that waits for its payment, while usage is sold. Until it is paid the old plan is in
+// force: what ends meanwhile has its limit and its price. The period in which it is paid is of the
+// new plan since the change, with its limit and its price.
 import { describe, expect, test } from 'bun:test';
 import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
 import { amountOfLine } from '../../ledger/subscriptions/bills.ts';
@@ -95,7 +95,8 @@ describe('a period that ends while a change waits', () => {
     expect((await world.upcoming())?.lines).toEqual([...(told?.lines ?? [])]);
     await world.use([{ id: ids.next(), at: late, value: 4n, member: 0n }]);
     await toRenewal(world);
-    // Of the day of the change 2, then 9 more; of the one in which it was paid 30 beyond the new limit.
+    // Of the day of the change 2, then 9 more; of the one in which it was paid 30 beyond the new
+    // limit.
     expect(billed(world)).toEqual(['2 200', '9 900', '30 21000']);
   });
 

@@ -74,7 +74,7 @@ const CAP = 'denied spend_cap';
 describe('usage under a spend cap', () => {
   // prettier-ignore
   test.each<[string, Tariff, Partial<UsagePrice>, bigint, bigint, bigint, string]>([
-    // what                                          price     bounds               cap   used  more  answer
+    // what price bounds cap used more answer
     ['within what is included',                      EACH,     {},                  0n,   0n,   10n,  'allowed ok'],
     ['beyond it, at a cap of 0',                     EACH,     {},                  0n,   0n,   11n,  CAP],
     ['up to the cap',                                EACH,     {},                  5n,   0n,   15n,  OVERAGE],

@@ -1,4 +1,5 @@
-// An invoice of the second model of a subscription, what a charge of it is answered, and what begins.
+// An invoice of the second model of a subscription, what a charge of it is answered, and what
+// begins.
 import type { Discount } from '../../ledger/payments/pricing.ts';
 import type { OverdueState } from '../../ledger/subscriptions/dunning.ts';
 import { amountOf, type Plan } from '../../ledger/subscriptions/subscription.ts';

@@ -1,5 +1,5 @@
-// What a pause leaves unpaid, and what its end begins: a draft that was charged in vain, and a resume at
-// the time that it was paused until.
+// What a pause leaves unpaid, and what its end begins: a draft that was charged in vain, and a
+// resume at the time that it was paused until.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { decideUpcoming } from '../../ledger/subscriptions/upcoming.ts';

@@ -44,7 +44,7 @@ const COMMANDS = {
  */
 // prettier-ignore
 const TABLE: [keyof typeof SITUATIONS, string, string, string, string, string, string, string, string][] = [
-  // situation                 cancel                      cancel now                      uncancel   pause      resume     change     unschedule end trial
+  // situation cancel cancel now uncancel pause resume change unschedule end trial
   ['trial',                    'canceled',                 'canceled trial_ended expired', '-',       'updated', '-',       'updated', 'no',      'trial_ended'],
   ['active',                   'canceled',                 'canceled expired',             '-',       'updated', '-',       'pay',     'no',      'no'],
   ['charge under way',         'canceled',                 'canceled expired',             '-',       'updated', '-',       'no',      'no',      'no'],

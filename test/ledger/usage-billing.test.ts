@@ -1,5 +1,5 @@
-// Lines of usage on the invoices of a subscription: what is new, what has changed since it was billed,
-// and what a void invoice had billed. A unit costs a cent.
+// Lines of usage on the invoices of a subscription: what is new, what has changed since it was
+// billed, and what a void invoice had billed. A unit costs a cent.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
@@ -136,7 +136,7 @@ const two = (): Billed => new Billed(span('a', [0, 10], 7n), span('b', [10, 20],
 
 // prettier-ignore
 const NEXT: [string, Step[], day: number, lines: string[], owes: boolean][] = [
-  // what                                      steps                                                                   day  lines on the next invoice                                 owes
+  // what steps day lines on the next invoice owes
   ['nothing that has not closed',              [],                                                                     9,   [],                                                       false],
   ['what has closed by then',                  [],                                                                     10,  ['usage 7 = 7 (0)'],                                      true],
   ['a line for each price',                    [],                                                                     20,  ['usage 7 = 7 (0)', 'usage 5 = 5 (0)'],                   true],

@@ -17,7 +17,7 @@ const LATER = T0 + DAY + HOUR;
 
 // prettier-ignore
 const LACKING: [string, Asked, typeof known | typeof unknown, boolean, Lacks][] = [
-  // what                                  asked                                   members   history  lacks
+  // what asked members history lacks
   ['neither a time nor a member',          {},                                     unknown,  false,   null],
   ['of now',                               { eventAt: LATER },                     unknown,  false,   null],
   ['of the first moment of the period',    { eventAt: T0 + DAY },                  unknown,  false,   null],

@@ -1,8 +1,9 @@
-// What the ledger's own RowBuilder makes of one customer's decisions, kept as the store would keep it.
+// What the ledger's own RowBuilder makes of one customer's decisions, kept as the store would keep
+// it.
 //
-// Holds: every account here is the fold of those rows, and refuses what the store refuses: an account
-// that is opened twice, and totals that are not what the decision believed. What is in memory was
-// written.
+// Holds: every account here is the fold of those rows, and refuses what the store refuses: an
+// account that is opened twice, and totals that are not what the decision believed. What is in
+// memory was written.
 import { isDeepStrictEqual } from 'node:util';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';

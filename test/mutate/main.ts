@@ -5,8 +5,8 @@
 //
 // Without a path: the rules in the score, which need nothing but arguments. `ledger/actor` and
 // `ledger/cluster` are shown to the simulator, too, which takes hours for all of it: use --sample.
-// So do `src` and `workers`, whose tests need PostgreSQL and Redis. `--nearest 40` shows each fault to
-// the 40 nearest files alone: what they do not see, others may.
+// So do `src` and `workers`, whose tests need PostgreSQL and Redis. `--nearest 40` shows each fault
+// to the 40 nearest files alone: what they do not see, others may.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Graph, ROOT } from '../run/graph.ts';
@@ -76,7 +76,9 @@ async function run(mutants: readonly Mutant[]): Promise<number> {
 
 const copies: Copy[] = [];
 let stopping: Promise<unknown> | undefined;
-/** A signal stops the tests, and the run that fails for it must wait for the servers to stop, too. */
+/**
+ * A signal stops the tests, and the run that fails for it must wait for the servers to stop, too.
+ */
 function stop(): Promise<unknown> {
   stopTests();
   stopping ??= Promise.all(copies.map((copy) => copy.stop()));

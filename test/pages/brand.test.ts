@@ -1,5 +1,5 @@
-// What a brand makes of the pages: readable whatever its colour, and CSS of numbers alone. Every page in
-// a browser: brand.long.test.ts.
+// What a brand makes of the pages: readable whatever its colour, and CSS of numbers alone. Every
+// page in a browser: brand.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   type Brand,

@@ -28,8 +28,8 @@ export async function openBrowser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   const executablePath = await chromiumPath();
-  // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it. A frame of
-  // another site stays in its page's process: between two of them a click is lost now and then,
+  // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it. A frame
+  // of another site stays in its page's process: between two of them a click is lost now and then,
   // where the frame has just moved.
   const args = [
     '--disable-dev-shm-usage',

@@ -1,5 +1,5 @@
-// The page of a checkout, by its forms and links; in a browser it is opened and pays once. The rest in
-// a browser: checkout.long.test.ts.
+// The page of a checkout, by its forms and links; in a browser it is opened and pays once. The rest
+// in a browser: checkout.long.test.ts.
 import {
   afterAll,
   afterEach,

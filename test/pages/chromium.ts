@@ -1,5 +1,5 @@
-// Chromium from the system's packages. The test command installs it before the first file that needs it:
-// within a test, the time of the download would be the test's.
+// Chromium from the system's packages. The test command installs it before the first file that
+// needs it: within a test, the time of the download would be the test's.
 import { run } from '../../src/platform/embedded/run-command.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];

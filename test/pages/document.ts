@@ -1,5 +1,5 @@
-// A page as its markup has it, without a browser. It reads what our pages are written in: a tag that is
-// not closed, an attribute without quotes, or a `<` in a text is an error.
+// A page as its markup has it, without a browser. It reads what our pages are written in: a tag
+// that is not closed, an attribute without quotes, or a `<` in a text is an error.
 
 export type Element = {
   readonly tag: string;

@@ -1,5 +1,5 @@
-// A checkout in a page of another origin, in a real browser: which messages that page gets, and which
-// page may not embed it.
+// A checkout in a page of another origin, in a real browser: which messages that page gets, and
+// which page may not embed it.
 import {
   afterAll,
   afterEach,

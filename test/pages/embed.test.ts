@@ -1,5 +1,5 @@
-// A checkout that is shown in a frame, by its forms and links: what it tells the page around it, and
-// which pages may be that. In a browser it pays once; the rest there: embed.long.test.ts.
+// A checkout that is shown in a frame, by its forms and links: what it tells the page around it,
+// and which pages may be that. In a browser it pays once; the rest there: embed.long.test.ts.
 import {
   afterAll,
   afterEach,

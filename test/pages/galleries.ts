@@ -1,5 +1,5 @@
-// The pages of the checkout, the portal and an invoice, each with texts of several kinds, and what they
-// must say.
+// The pages of the checkout, the portal and an invoice, each with texts of several kinds, and what
+// they must say.
 import { checkoutPage } from '../../src/pages/checkout/page.ts';
 import { invoicePage } from '../../src/pages/invoice.ts';
 import { hostile, type Pages } from './gallery.ts';

@@ -1,5 +1,5 @@
-// Pages without a service: as they are written, or in a real browser as wide as a phone; and what holds
-// for each of them.
+// Pages without a service: as they are written, or in a real browser as wide as a phone; and what
+// holds for each of them.
 import { expect } from 'bun:test';
 import type { Page as BrowserPage } from 'playwright-core';
 import { sendPage } from '../../src/http/page.ts';

@@ -73,7 +73,7 @@ const SELLER = {
 
 // prettier-ignore
 const STATES: [string, Partial<InvoiceSheet>, string][] = [
-  // what              fields                                                                        said
+  // what fields said
   ['draft',            { status: 'draft', number: null, issuedAt: null, paidAt: null, amountPaid: 0n }, 'not issued yet Draft'],
   ['open',             { status: 'open', paidAt: null, amountPaid: 0n, dueAt: AT },                  'Due $20.00'],
   ['due at',           { status: 'open', paidAt: null, amountPaid: 0n, dueAt: AT },                  'Due 21 November 2026'],

@@ -1,6 +1,6 @@
-// A browser that knows forms, links, cookies and redirects, and neither scripts nor styles. It refuses
-// what a browser would: a form that leads where the policy of its page does not, and one that misses
-// what is required.
+// A browser that knows forms, links, cookies and redirects, and neither scripts nor styles. It
+// refuses what a browser would: a form that leads where the policy of its page does not, and one
+// that misses what is required.
 import { until } from '../support/until.ts';
 import { all, closest, type Element, parse, squeezed, tagged, textOf } from './document.ts';
 import type { Countable, Name, Visitor } from './visitor.ts';

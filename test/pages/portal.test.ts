@@ -1,5 +1,5 @@
-// A customer in the portal, by its forms and links; in a browser one saves a card and more. The rest in
-// a browser: portal.long.test.ts.
+// A customer in the portal, by its forms and links; in a browser one saves a card and more. The
+// rest in a browser: portal.long.test.ts.
 import {
   afterAll,
   afterEach,

@@ -1,5 +1,5 @@
-// A buyer and a customer who are led to Stripe's page and back, by forms and links; in a browser one
-// pays there. The rest in a browser: redirect.long.test.ts.
+// A buyer and a customer who are led to Stripe's page and back, by forms and links; in a browser
+// one pays there. The rest in a browser: redirect.long.test.ts.
 import {
   afterAll,
   afterEach,

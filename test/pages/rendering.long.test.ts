@@ -1,5 +1,5 @@
-// Every page of the checkout, the portal and an invoice, with any texts, in a real browser without a
-// service.
+// Every page of the checkout, the portal and an invoice, with any texts, in a real browser without
+// a service.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { GALLERIES } from './galleries.ts';
 import {

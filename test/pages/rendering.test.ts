@@ -1,5 +1,5 @@
-// Every page of the checkout, the portal and an invoice, with any texts, as it is written; in a browser
-// one of them. All of them in a browser: rendering.long.test.ts.
+// Every page of the checkout, the portal and an invoice, with any texts, as it is written; in a
+// browser one of them. All of them in a browser: rendering.long.test.ts.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { all, type Element, parse, tagged, textOf } from './document.ts';
 import { GALLERIES, PORTAL } from './galleries.ts';

@@ -1,6 +1,6 @@
-// What a person does on a page and reads there, whatever shows it: a browser, with JavaScript or without,
-// or `PlainVisitor`, which knows forms and links alone. The long run has the browsers do what the short
-// run has done over HTTP.
+// What a person does on a page and reads there, whatever shows it: a browser, with JavaScript or
+// without, or `PlainVisitor`, which knows forms and links alone. The long run has the browsers do
+// what the short run has done over HTTP.
 import type { Page } from 'playwright-core';
 
 /** A string is a part of the name. */

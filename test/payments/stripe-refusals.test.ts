@@ -1,5 +1,5 @@
-// What becomes of each refusal of Stripe's: `failed` where a bank said no, `errored` where Stripe could
-// not be asked or did not take the call. Both can be read by the merchant and by the buyer.
+// What becomes of each refusal of Stripe's: `failed` where a bank said no, `errored` where Stripe
+// could not be asked or did not take the call. Both can be read by the merchant and by the buyer.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { Club, type Json } from '../http/subscriptions/subscribing.ts';

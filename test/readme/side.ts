@@ -1,5 +1,5 @@
-// Where the README's buyers pay: at the fake of Stripe or, with STRIPE_TEST_KEY, at Stripe itself in
-// its test mode. The latter has not been done yet: there was no key.
+// Where the README's buyers pay: at the fake of Stripe or, with STRIPE_TEST_KEY, at Stripe itself
+// in its test mode. The latter has not been done yet: there was no key.
 import type Stripe from 'stripe';
 import type { Page } from 'playwright-core';
 import { stripeClient } from '../../src/processors/stripe/client.ts';

@@ -1,6 +1,6 @@
-// A new user's first half hour, in a browser: the service is started as the README says, its printed
-// link is followed, and what the dashboard offers is done there. Only a program's calls are made over
-// HTTP, with a key from the dashboard.
+// A new user's first half hour, in a browser: the service is started as the README says, its
+// printed link is followed, and what the dashboard offers is done there. Only a program's calls are
+// made over HTTP, with a key from the dashboard.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -148,7 +148,9 @@ export class Bed {
     await this.untilReconciled(node);
   }
 
-  /** Accounts and runs are a day older: neither Stripe's clock nor ours can go on without the other. */
+  /**
+   * Accounts and runs are a day older: neither Stripe's clock nor ours can go on without the other.
+   */
   async dayPasses(): Promise<void> {
     const { sql } = this.shop.server;
     await sql`update processor_accounts set connected_at = connected_at - interval '1 day'`;

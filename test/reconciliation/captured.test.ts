@@ -1,5 +1,5 @@
-// What the merchant does at Stripe by hand with a charge of ours: a hold that is captured in part, and a
-// dispute of more than refunds have left. Both sides' books say the same.
+// What the merchant does at Stripe by hand with a charge of ours: a hold that is captured in part,
+// and a dispute of more than refunds have left. Both sides' books say the same.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Payment } from '../payments/shop.ts';
 import { Bed } from './bed.ts';

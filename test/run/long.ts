@@ -1,5 +1,6 @@
 // The suites of the long run: what is said about one node for three, the payments at the fake of
-// Stripe, all cases of what the short run tries some of, and the files that run for long or need the machine for themselves.
+// Stripe, all cases of what the short run tries some of, and the files that run for long or need
+// the machine for themselves.
 import { byStripe, withoutSandboxOnly } from './by-stripe.ts';
 import type { Graph } from './graph.ts';
 import { LOADED_ONCE, PROCESSORS, type Suite } from './suite.ts';

@@ -1,8 +1,9 @@
 // The test command. test/README.md says how to call it.
 //
-// It chooses files, starts PostgreSQL and Redis for them, installs Chromium where they need it, runs
-// `bun test` with several files at once and the flags that it was given, and prints what took long and
-// what failed. It exits with 1 after a failure, or where no test ran. Nothing that fails is run again.
+// It chooses files, starts PostgreSQL and Redis for them, installs Chromium where they need it,
+// runs `bun test` with several files at once and the flags that it was given, and prints what took
+// long and what failed. It exits with 1 after a failure, or where no test ran. Nothing that fails
+// is run again.
 import { mkdtempSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';

@@ -9,7 +9,9 @@ import { casesIn } from './report.ts';
 
 /** Files at the same time, where each keeps a processor busy, or more with its database. */
 export const PROCESSORS = availableParallelism();
-/** More, because a file waits for its database, its processes and its clocks for half of its time. */
+/**
+ * More, because a file waits for its database, its processes and its clocks for half of its time.
+ */
 export const AT_ONCE = PROCESSORS + 2;
 
 /**
@@ -44,7 +46,10 @@ export interface Suite {
   readonly env?: Readonly<Record<string, string>>;
   /** For `bun test`, besides those of the command. */
   readonly flags?: readonly string[];
-  /** It is ended once it prints nothing for so long. By default above the longest timeout of its files. */
+  /**
+   * It is ended once it prints nothing for so long. By default above the longest timeout of its
+   * files.
+   */
   readonly silentMsMax?: number;
 }
 

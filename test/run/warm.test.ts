@@ -1,5 +1,5 @@
-// Runs at once have the same services, which end when nobody has used them for a while. Keepers that
-// are killed: warm.long.test.ts.
+// Runs at once have the same services, which end when nobody has used them for a while. Keepers
+// that are killed: warm.long.test.ts.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The alerts that every meter of most simulations has, and what must be true of what was told of them.
+// The alerts that every meter of most simulations has, and what must be true of what was told of
+// them.
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { type Alert, alertOrder } from '../../ledger/metering/alert.ts';
 import type { Database } from './database.ts';

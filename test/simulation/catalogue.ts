@@ -25,7 +25,10 @@ export type Catalogue = {
     readonly seats: Meter;
     /** Sold by subscriptions. */
     readonly sold: Meter;
-    /** Pays for what is used of the two after it beyond their own limits, where the world has a pool. */
+    /**
+     * Pays for what is used of the two after it beyond their own limits, where the world has a
+     * pool.
+     */
     readonly credits: Meter;
     readonly tokens: Meter;
     readonly images: Meter;

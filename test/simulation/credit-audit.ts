@@ -97,7 +97,8 @@ export class CreditAudit {
     const start = period?.start ?? 0;
     const end = period?.end ?? null;
     if (rate === undefined && end !== null && end <= first) return;
-    // One with an allowance of its own may have begun in one period of the pool, and draw in another.
+    // One with an allowance of its own may have begun in one period of the pool, and draw in
+    // another.
     const paying = [...ofPool.map((one) => one.period), pool]
       .map((one) => ({ start: one?.start ?? 0, end: one?.end ?? null }))
       .filter((one) => (end === null || one.start < end) && (one.end === null || one.end > start));

@@ -174,7 +174,10 @@ function writeCustomers(db: Database, rows: FlushRows): void {
   }
 }
 
-/** What was used up may get units back by a late correction, and what had rolled over may come to nothing and back. */
+/**
+ * What was used up may get units back by a late correction, and what had rolled over may come to
+ * nothing and back.
+ */
 function mayBecome(before: Grant | undefined, { ended }: Grant): boolean {
   if (before === undefined || before.ended === null) return true;
   const { at, how } = before.ended;

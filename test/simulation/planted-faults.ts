@@ -1,5 +1,5 @@
-// Guards that are removed in a copy of the program, one at a time: some seed must notice. The long run
-// plants every second one, the night the others.
+// Guards that are removed in a copy of the program, one at a time: some seed must notice. The long
+// run plants every second one, the night the others.
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { JOURNAL, TAKEN_FOR_WRITTEN, WRITTEN_AGAIN } from '../support/journal-faults.ts';
@@ -308,8 +308,8 @@ export const PLANTED: readonly (readonly [name: string, seed: number, fault: Fau
     2,
     oneFault(
       'ledger/metering/pool-holds.ts',
-      'if (less === 0n) return;\n  const',
-      'if (less >= 0n) return;\n  const',
+      'if (less === 0n) return NONE;',
+      'if (less >= 0n) return NONE;',
     ),
   ],
   [

@@ -1,4 +1,5 @@
-// The simulation can fail: the planted faults that the long run leaves out are noticed by some seed.
+// The simulation can fail: the planted faults that the long run leaves out are noticed by some
+// seed.
 import { expect, test } from 'bun:test';
 import { PLANTED, RUN_MS_MAX, simulatedWith } from './planted-faults.ts';
 

@@ -46,7 +46,8 @@ export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean
     lines.delete(billedAs);
     // What comes to nothing, of an invoice that is void, is not billed again.
     if (line === undefined && owes === 0n) continue;
-    // Late usage was adjusted before its invoice became void: then all that is billed is adjustments.
+    // Late usage was adjusted before its invoice became void: then all that is billed is
+    // adjustments.
     const isAdjusted = line?.usages === 0 && voided.has(billedAs);
     auditor.demand(
       line !== undefined && (line.usages > 0 || isAdjusted),

@@ -40,7 +40,10 @@ const PRICE: UsagePrice = {
 
 type Offer = { readonly plan: Plan; readonly allowances: readonly PlanAllowance[] };
 
-/** Where there is a pool, the first gives credits, the second also units of a member, the last only those. */
+/**
+ * Where there is a pool, the first gives credits, the second also units of a member, the last only
+ * those.
+ */
 function offersOf({ catalogue, pool }: World): Readonly<Record<'small' | 'large' | 'bare', Offer>> {
   const allowance: PlanAllowance = {
     meter: catalogue.meters.sold,

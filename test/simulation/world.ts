@@ -61,8 +61,9 @@ export class World {
   /** Whether customers also get grants of its members that have no limit, for a while. */
   readonly isLavish: boolean;
   /**
-   * Whether there are no alerts, and members of the pool are relieved of what they draw. What is due of
-   * a meter whose alerts have fired is done apart; here it is done by the decision that finds it.
+   * Whether there are no alerts, and members of the pool are relieved of what they draw. What is
+   * due of a meter whose alerts have fired is done apart; here it is done by the decision that
+   * finds it.
    */
   readonly isUnwatched: boolean;
   readonly credits: CreditAudit | null;

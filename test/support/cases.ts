@@ -17,7 +17,10 @@ export function casesOf(all: number): number {
   return Math.max(Math.min(all, FEWEST), Math.ceil(all * SHARE));
 }
 
-/** Of the cases of a table, those that this run tries: all, or one in four, the first and the last among them. */
+/**
+ * Of the cases of a table, those that this run tries: all, or one in four, the first and the last
+ * among them.
+ */
 export function someOf<T>(all: readonly T[]): readonly T[] {
   if (IS_ALL) return all;
   return all.filter((_, n) => n === all.length - 1 || n % (1 / SHARE) === 0);

@@ -2,8 +2,8 @@ import { threadCpuMs } from './cpu.ts';
 
 /**
  * The longest turn of the event loop in milliseconds while `task` runs, as processor time of this
- * thread: other programs do not count. A system may account for that some milliseconds late, so it is at
- * most the time that passed.
+ * thread: other programs do not count. A system may account for that some milliseconds late, so it
+ * is at most the time that passed.
  */
 export async function longestTurn<T>(
   task: () => Promise<T>,

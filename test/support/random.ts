@@ -19,7 +19,9 @@ export async function withSeed<T>(task: (random: Random) => Promise<T>): Promise
 
 let drawn = 0;
 
-/** CHAOS_SEED itself; or one drawn from TEST_SEED, so that a run of the same files draws the same. */
+/**
+ * CHAOS_SEED itself; or one drawn from TEST_SEED, so that a run of the same files draws the same.
+ */
 export function newSeed(): number {
   const given = process.env['CHAOS_SEED'];
   if (given !== undefined) return Number(given);

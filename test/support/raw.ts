@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
 
-/** Sends bytes as they are, and returns the statuses that came back: so many, or fewer where the connection was ended. */
+/**
+ * Sends bytes as they are, and returns the statuses that came back: so many, or fewer where the
+ * connection was ended.
+ */
 export function sendRaw(url: string, sent: Buffer, most = 1): Promise<string[]> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<string[]>();

@@ -1,4 +1,5 @@
-// What the files of a worker use one after the other, because it is dear to open: servers, browsers.
+// What the files of a worker use one after the other, because it is dear to open: servers,
+// browsers.
 //
 // Nothing is closed at the end of a run: the worker exits, and its services are thrown away.
 

@@ -1,5 +1,5 @@
-// The fake of Stripe in the place of the sandbox: TEST_PROCESSOR=stripe connects an account of it to
-// each organisation of a test server, and a buyer with one of our test cards pays on its page.
+// The fake of Stripe in the place of the sandbox: TEST_PROCESSOR=stripe connects an account of it
+// to each organisation of a test server, and a buyer with one of our test cards pays on its page.
 import { ids } from '../../src/platform/ids.ts';
 import { openSecrets } from '../../src/platform/crypto/secrets.ts';
 import { notifyChange } from '../../src/platform/postgres/changes.ts';

@@ -1,5 +1,7 @@
 const POLL_MS = 5;
-/** What takes long is asked less often: each question takes the processor from what it waits for. */
+/**
+ * What takes long is asked less often: each question takes the processor from what it waits for.
+ */
 const POLL_PART = 1 / 40;
 const POLL_MS_MAX = 50;
 /** Shorter than a test may take, and long enough on a machine that is busy. */

@@ -243,6 +243,11 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     { fault: 'new Date', files: file('ledger/metering/meter.ts', 'const now = new Date;') },
     { fault: 'Date()', files: file('ledger/actor/actor.ts', 'const now = Date();') },
   ],
+  'comments keep 100 columns': [
+    { fault: 'a line', files: file('src/a.ts', `// ${'word '.repeat(20)}`) },
+    { fault: 'in a block', files: file('ledger/a.ts', `/**\n * ${'word '.repeat(20)}\n */`) },
+    { fault: 'behind spaces', files: file('test/a.ts', `    /** ${'word '.repeat(20)} */`) },
+  ],
   'no pattern repeats a choice': [
     { fault: 'a repetition', files: file('src/http/a.ts', String.raw`const A = /^(\w+)*$/;`) },
     {
@@ -269,6 +274,7 @@ export const SOUND: Record<string, string> = {
   'ledger/kernel/money.ts': [
     `import Big from 'big.js'; // not import('elysia')`,
     `import { assert } from './assert.ts';`,
+    `//     ${'a ─▶ '.repeat(25)}`,
     `const glob = 'a/**/b'; const url = 'https://example.com/work/x';`,
     `export const day = (ms: number) => new Date(ms).toISOString(); // I1`,
     `assert(Big(1).eq(1));`,

@@ -1,6 +1,6 @@
 // Every rule by name: what the real tree must pass and what a planted fault must fail.
 import { checkCitations } from './rules/citations.ts';
-import { checkNoClock, checkTestsRun } from './rules/content.ts';
+import { checkCommentWidth, checkNoClock, checkTestsRun } from './rules/content.ts';
 import { checkDocumentPaths, checkInvariants, checkLinks } from './rules/documents.ts';
 import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
 import { checkPatterns } from './rules/patterns.ts';
@@ -20,6 +20,7 @@ export const RULES = {
   'comments cite the specification by chapter': checkCitations,
   'every test runs': checkTestsRun,
   'the ledger reads no clock': checkNoClock,
+  'comments keep 100 columns': checkCommentWidth,
   'no pattern repeats a choice': checkPatterns,
 } satisfies Record<string, Rule>;
 

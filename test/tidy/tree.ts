@@ -14,6 +14,10 @@ export const ROOT = resolve(import.meta.dir, '../..');
 /** Faults written down on purpose: rules that read text and not structure skip this file. */
 export const PLANTS = 'test/tidy/plants.ts';
 
+/** Folders whose words and comments do not keep the newer rules yet: nothing else may join them. */
+export const NOT_YET =
+  /^(?:ledger\/metering|test\/chaos|test\/store)\/|^src\/database\/audit|\/mails\.ts$/;
+
 /**
  * What git tracks or would track: .gitignore leaves out node_modules, logs and the data directory.
  */

@@ -77,7 +77,8 @@ test('a flush has fewer rows when its events have many deliveries', async () => 
       server.call('POST', '/customers', { key, body: { external_customer_id } }),
     ),
   );
-  // Without a subscriber calls share a flush, as many as are decided in a turn: more where code is warm.
+  // Without a subscriber calls share a flush, as many as are decided in a turn: more where code is
+  // warm.
   let alone = await flushes();
   for (let n = 0; Math.max(0, ...alone.values()) <= EVENTS; n += 1) {
     expect(n).toBeLessThan(50);

@@ -1,11 +1,12 @@
 // Links to the portal in mails about what is not paid: there a customer replaces what it pays with.
 //
-// How it works: the token is the MAC of the mail's id, under a key derived from SECRETS_KEY. Its row
-// is made when the mail is first written, so a mail that is sent again is the same mail, and has no
-// second token. Like any token of the portal it is stored as a hash, expires, and can be revoked.
-// Holds: a link opens that page alone: whoever typed the address, and whoever the mail is passed on to,
-// sees no account. It goes to the present address of the customer alone. A customer who has as many tokens
-// as it may gets the mail without a link.
+// How it works: the token is the MAC of the mail's id, under a key derived from SECRETS_KEY. Its
+// row is made when the mail is first written, so a mail that is sent again is the same mail, and
+// has no second token. Like any token of the portal it is stored as a hash, expires, and can be
+// revoked.
+// Holds: a link opens that page alone: whoever typed the address, and whoever the mail is passed on
+// to, sees no account. It goes to the present address of the customer alone. A customer who has as
+// many tokens as it may gets the mail without a link.
 import type { Clock, Ids } from '../../ledger/ports.ts';
 import { tenantOf } from '../../ledger/kernel/tenant.ts';
 import { type Bounds, Full } from '../../src/platform/bounds.ts';

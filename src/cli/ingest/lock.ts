@@ -1,8 +1,8 @@
 // One run at a time for a file: a second one would write the same state and rejects.
 //
 // The lock is a directory with an entry for each run that wants it; the name says who it is. A run
-// writes its entry, looks who else is there, and has the lock when it is alone. Of two that see each
-// other before either has it, the one with the lesser name waits and the other one gives way.
+// writes its entry, looks who else is there, and has the lock when it is alone. Of two that see
+// each other before either has it, the one with the lesser name waits and the other one gives way.
 //
 // Holds: two never have it, because the one that writes its entry later sees the other. A run that
 // was killed leaves its entry, which the next one on this host takes away. No other run has that

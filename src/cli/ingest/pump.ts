@@ -1,7 +1,8 @@
 // Sends batches, several at a time, and settles them in the order of the file: what is behind a
 // batch counts as done only when the batch is.
 //
-// Holds: what waits is bounded by `IN_FLIGHT` batches; a file is read no faster than it is recorded.
+// Holds: what waits is bounded by `IN_FLIGHT` batches; a file is read no faster than it is
+// recorded.
 import type { Batch, Entry } from './batches.ts';
 
 const IN_FLIGHT = 6;
@@ -13,7 +14,9 @@ export type Answer = {
   readonly rejected: readonly { readonly index: number; readonly reason: string }[];
 };
 
-/** Records events; or `refused`, the reason, where what is in the call has it refused as a whole. */
+/**
+ * Records events; or `refused`, the reason, where what is in the call has it refused as a whole.
+ */
 export type Send = (
   events: readonly Record<string, unknown>[],
   signal: AbortSignal,

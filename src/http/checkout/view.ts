@@ -128,7 +128,9 @@ export function closedView(session: Session, kind: ClosedView['kind']): ClosedVi
   return { kind, sale: soldOf(session), backUrl: session.checkout.cancelUrl };
 }
 
-/** `page`: the processor's, where the payment led to it. `actionUrl`: where the buyer has to act. */
+/**
+ * `page`: the processor's, where the payment led to it. `actionUrl`: where the buyer has to act.
+ */
 export function processingView(
   session: Session,
   { page, actionUrl }: { readonly page: ProcessorPage | null; readonly actionUrl: string | null },

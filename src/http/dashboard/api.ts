@@ -37,7 +37,8 @@ export async function actingAs<T>(
     asked.headers.set(REQUEST_ID, requestId);
     if (userAgent !== null) asked.headers.set('user-agent', userAgent);
     const answer = await handle(asked);
-    // A page reads a dozen lists: nothing but this parts their turns from each other and from its own.
+    // A page reads a dozen lists: nothing but this parts their turns from each other and from its
+    // own.
     await breathe(timers);
     return answer;
   };

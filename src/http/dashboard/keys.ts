@@ -1,5 +1,5 @@
-// API keys. Making, replacing and revoking one is risky: in live mode the member proves first who it
-// is.
+// API keys. Making, replacing and revoking one is risky: in live mode the member proves first who
+// it is.
 import type { ApiKeyScope } from '../../client/types.ts';
 import { confirmPage } from '../../pages/dashboard/confirm.ts';
 import {

@@ -25,7 +25,9 @@ export async function firstOf<T>(list: AsyncIterable<T>, max: number): Promise<r
   return rows;
 }
 
-/** The row with an id, of what the API reads by no id. @throws as the API does where there is none */
+/**
+ * The row with an id, of what the API reads by no id. @throws as the API does where there is none
+ */
 export async function rowOf<T extends { readonly id: string }>(
   rows: AsyncIterable<T> | Iterable<T>,
   id: string | undefined,

@@ -54,7 +54,10 @@ export type DashboardPage = {
   readonly section: SectionName;
   /** What showing it calls: who may not call one of them may not see it (403). */
   readonly needs: readonly OperationId[];
-  /** A GET; and after a refused action, with `place.fault` and `place.typed`. A response is sent as it is. */
+  /**
+   * A GET; and after a refused action, with `place.fault` and `place.typed`. A response is sent as
+   * it is.
+   */
   readonly show: (visit: Visit) => Promise<Html | Dressed | Response>;
   /** A POST to the same path. */
   readonly act?: {

@@ -5,8 +5,8 @@
 // How it works: a page is a row of a table (pages.ts). Its handler calls our own API as the member,
 // in process, so it can do nothing that the API cannot, and what it may do is decided there.
 // Holds: nothing is shown before the session, the membership and the role are known. To a stranger
-// each address leads to the sign-in; to a member of another organisation it does not exist. A refused
-// action shows its page again with what was typed. Pages are not cached, framed or indexed.
+// each address leads to the sign-in; to a member of another organisation it does not exist. A
+// refused action shows its page again with what was typed. Pages are not cached, framed or indexed.
 import { timingSafeEqual } from 'node:crypto';
 import { Elysia } from 'elysia';
 import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
@@ -64,7 +64,10 @@ export function dashboardRoutes(deps: DashboardDeps) {
     .all(`${BASE}/*`, answer);
 }
 
-/** Who types the address of the service into a browser means the dashboard. For programs it is nothing. */
+/**
+ * Who types the address of the service into a browser means the dashboard. For programs it is
+ * nothing.
+ */
 function answerRoot({ method, headers }: Request): Response {
   const isBrowser = headers.get('accept')?.includes('text/html') ?? false;
   if (!isBrowser || (method !== 'GET' && method !== 'HEAD')) {
@@ -393,7 +396,10 @@ function signInFirst({ method, url }: Request): Response {
   return goTo(`${BASE}/sign-in${back}`);
 }
 
-/** A user who has enrolled a second factor gives it once a session; some organisations insist on one. */
+/**
+ * A user who has enrolled a second factor gives it once a session; some organisations insist on
+ * one.
+ */
 function secondFactorFirst(
   request: Request,
   signedIn: SignedIn,

@@ -2,8 +2,8 @@
 //
 // Holds: nothing is kept beyond a bound, and a file is read for a page that takes one only. What a
 // browser says of the name and the type of a file is not looked at.
-// Why what is too large is let pass: a browser whose connection is closed while it still sends shows
-// an error of its own, and no answer.
+// Why what is too large is let pass: a browser whose connection is closed while it still sends
+// shows an error of its own, and no answer.
 import { FORM_BYTES_MAX, FORM_MEDIA, piecesOf, takeBody } from '../edge/body.ts';
 import type { FileField } from './page.ts';
 

@@ -7,8 +7,8 @@
 // part: a key of test mode reads nothing of live mode here either.
 // Holds: what was answered with success has its row. Where the row cannot be written the answer is
 // 503, like one that was lost: the action may be done. A repetition with the same Idempotency-Key
-// writes the row then, and otherwise adds none, because the row's id follows from the key. A process
-// that dies between effect and row loses the row of an action that nobody was told of.
+// writes the row then, and otherwise adds none, because the row's id follows from the key. A
+// process that dies between effect and row loses the row of an action that nobody was told of.
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import { type Difference, differenceOf } from '../../audit-log/difference.ts';

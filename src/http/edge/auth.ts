@@ -19,7 +19,10 @@ import { Unavailable } from './errors.ts';
 
 export type KeyActor = { readonly kind: 'key'; readonly id: string };
 
-/** Who acts for an organisation: one of its keys, a member who is signed in to the dashboard, or a customer in its portal. */
+/**
+ * Who acts for an organisation: one of its keys, a member who is signed in to the dashboard, or a
+ * customer in its portal.
+ */
 export type Actor =
   | KeyActor
   | { readonly kind: 'customer'; readonly id: string; readonly tokenId: string }

@@ -7,7 +7,9 @@ import { refuse, refuseInvalid } from './errors.ts';
 /** What a body may hold: bytes, and members of objects and items of lists. */
 export type BodyMax = { readonly bytes: number; readonly values: number };
 
-/** Unless the operation says otherwise: the largest needs 1,406 values (200 prices of a product). */
+/**
+ * Unless the operation says otherwise: the largest needs 1,406 values (200 prices of a product).
+ */
 export const BODY_MAX: BodyMax = { bytes: 1024 * 1024, values: 4096 };
 
 /** Of anybody, without a key: one object with all its metadata, each character escaped. */
@@ -73,9 +75,9 @@ export function isBroken(request: Request, text: string): boolean {
 }
 
 /**
- * A body as it comes, one piece in a turn of the event loop: Bun joins what comes until the next one. A
- * piece costs some µs, and the chunks that a stranger has sent would each be one: 40,000 of one byte in
- * each of 20 requests stopped everybody for seconds. Leaving the loop cancels the body.
+ * A body as it comes, one piece in a turn of the event loop: Bun joins what comes until the next
+ * one. A piece costs some µs, and the chunks that a stranger has sent would each be one: 40,000 of
+ * one byte in each of 20 requests stopped everybody for seconds. Leaving the loop cancels the body.
  */
 export async function* piecesOf({ body }: Request): AsyncGenerator<Uint8Array> {
   const pieces: AsyncIterable<Uint8Array> = body ?? new Blob([]).stream();

@@ -67,7 +67,9 @@ export type Edge = {
   readonly requestIds: RequestIds;
   /** For the long steps of calls. */
   readonly turns: Pick<Turns, 'next'>;
-  /** Before a request that no route takes: undefined where it may begin now, else it waits for that. */
+  /**
+   * Before a request that no route takes: undefined where it may begin now, else it waits for that.
+   */
   enter(): Promise<void> | undefined;
   /** Adds the request id to a response that no route made, and logs it. */
   finish(request: Request, response: Response): Response;
@@ -89,8 +91,8 @@ export type EdgeOptions = {
 };
 
 /**
- * A longer body is parsed in a turn of its own: other requests are answered before the next one is, and
- * before it goes on.
+ * A longer body is parsed in a turn of its own: other requests are answered before the next one is,
+ * and before it goes on.
  */
 const STEP_LENGTH_MIN = 64 * 1024;
 

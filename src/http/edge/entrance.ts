@@ -1,11 +1,12 @@
 // Bounds how long requests begin in one turn of the event loop.
 //
-// Why: Bun hands on at once all requests that a connection has sent, and what is answered without a wait is
-// answered in the same turn: 50,000 pipelined ones of a stranger held everybody for seconds.
-// Holds: where requests have begun for TURN_MS, at most twice that, in a turn, further ones wait for its
-// end. Then each connection has one. For Bun does not answer a request while the one before it on its connection
-// waits: it ends the connection. So who pipelines more than that loses the connection, and everybody
-// else waits for less than a turn.
+// Why: Bun hands on at once all requests that a connection has sent, and what is answered without a
+// wait is answered in the same turn: 50,000 pipelined ones of a stranger held everybody for
+// seconds.
+// Holds: where requests have begun for TURN_MS, at most twice that, in a turn, further ones wait
+// for its end. Then each connection has one. For Bun does not answer a request while the one before
+// it on its connection waits: it ends the connection. So who pipelines more than that loses the
+// connection, and everybody else waits for less than a turn.
 // Costs: a comparison for a request, and one timer for TURN_MS.
 import { breathe, type Timers } from '../../../ledger/ports.ts';
 

@@ -38,7 +38,9 @@ const REPEATED_KEY = new Malformed('has the same key twice in one object');
 const TOO_LONG = new Malformed(`holds a number of more than ${DIGITS_MAX} significant digits`);
 const NOT_TEXT = new Malformed('holds a NUL character or half of a surrogate pair');
 
-/** The value, or why it is none. It has at most `valuesMax`: members of objects and items of lists. */
+/**
+ * The value, or why it is none. It has at most `valuesMax`: members of objects and items of lists.
+ */
 export function parseJson(text: string, valuesMax: number): unknown {
   const colons = countColons(text, valuesMax);
   if (colons === NESTED) return TOO_DEEP;
@@ -56,7 +58,9 @@ export function parseJson(text: string, valuesMax: number): unknown {
   return value;
 }
 
-/** Instead of the count: nested too deep, a number with too many digits, too many values or members. */
+/**
+ * Instead of the count: nested too deep, a number with too many digits, too many values or members.
+ */
 const NESTED = -1;
 const LONG = -2;
 const MANY = -3;

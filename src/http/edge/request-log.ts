@@ -17,8 +17,8 @@ export type RequestTrace = {
 
 export type RequestIds = {
   /**
-   * The caller's, or a new one. It is on a refusal, on a success where the caller sent one, and on each
-   * answer for which it was asked for here.
+   * The caller's, or a new one. It is on a refusal, on a success where the caller sent one, and on
+   * each answer for which it was asked for here.
    */
   idOf(request: Request): string;
 };

@@ -89,7 +89,9 @@ function* exact(errors: Iterable<ValueError>): Iterable<ValueError> {
   }
 }
 
-/** Whether the value is of the kind of the schema, or the schema's own error text fits any value. */
+/**
+ * Whether the value is of the kind of the schema, or the schema's own error text fits any value.
+ */
 function isMeantAs({ type, error }: TSchema, { value }: ValueError): boolean {
   if (typeof error === 'string') return true;
   if (type === 'object' || type === 'array') return typeof value === 'object' && value !== null;

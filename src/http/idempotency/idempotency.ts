@@ -1,7 +1,7 @@
 // Executes a request that creates a record at most once for each Idempotency-Key.
 //
-// Who calls: routes whose effect is a row, those on subscriptions, and batches of usage. Other usage
-// and payments use the ledger's own mechanism.
+// Who calls: routes whose effect is a row, those on subscriptions, and batches of usage. Other
+// usage and payments use the ledger's own mechanism.
 // How: the answer is stored in the transaction of the effect, so neither is there without the other
 // (but see `onceRepeatable`). Of two calls at the same time one executes; the other is told so and
 // waits (key-turns.ts).
@@ -161,9 +161,9 @@ const sent = (answered: Answer | Response): Response =>
 type Repeatable = Attempt & {
   readonly keyLocks: KeyLocks;
   /**
-   * For a task that may have had its effect when it was cut off, which its state does not tell: this
-   * text is stored before it, with the body. So a retry can tell what is its own, and no other body
-   * goes on under the key.
+   * For a task that may have had its effect when it was cut off, which its state does not tell:
+   * this text is stored before it, with the body. So a retry can tell what is its own, and no other
+   * body goes on under the key.
    */
   readonly begin?: () => string | Promise<string>;
 };

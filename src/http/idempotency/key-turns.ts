@@ -3,8 +3,8 @@
 // Who calls: keyed.ts, around the handlers of operations that take a key.
 // How: calls in this process wait in memory. Where the first call is on another node, the database
 // says so; one call of this process tries again, with growing delays, and holds no connection in
-// between. Once one is told the stored answer, all that wait are told it, side by side: a hundred of
-// them are not answered late because each waits for the one before it.
+// between. Once one is told the stored answer, all that wait are told it, side by side: a hundred
+// of them are not answered late because each waits for the one before it.
 // Holds: a call waits 5 s at most, and a tenant has WAITERS_MAX waiting calls in a process at most.
 // Beyond either bound it is told to retry.
 import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
@@ -25,7 +25,9 @@ const NO_TURN: End = () => undefined;
 export class KeyTurns {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #timers: Timers;
-  /** The calls in execution, by tenant and key: each says whether the answer is stored by its end. */
+  /**
+   * The calls in execution, by tenant and key: each says whether the answer is stored by its end.
+   */
   readonly #turns = new Map<string, Promise<boolean>>();
   /** Waiting calls by tenant. */
   readonly #waiting = new Tally();

@@ -65,7 +65,9 @@ export function noticeOf(request: Request): Notice | null {
   return NOTICES.find((notice) => notice === done) ?? null;
 }
 
-/** Redirects to the customer's page, or to the only one that its link opens, which shows the notice. */
+/**
+ * Redirects to the customer's page, or to the only one that its link opens, which shows the notice.
+ */
 export function backTo({ home, base }: Frame, notice: Notice | null): Response {
   const there = home ?? `${base}/payment-method`;
   const location = notice === null ? there : `${there}?done=${notice}`;

@@ -315,7 +315,10 @@ const NOT_MADE: Answer = { ...refusal('unauthorized', ENDED), isKept: false };
 
 const FOR_OWNERS = 'an owner makes and rotates live keys with the scope all';
 
-/** Such a key makes owners and changes the processor, which an admin may not: nobody gets past its role by a key. */
+/**
+ * Such a key makes owners and changes the processor, which an admin may not: nobody gets past its
+ * role by a key.
+ */
 function mayHold({ scope: caller, mode }: OrganisationPrincipal, scope: KeyScope): boolean {
   return caller !== 'admin' || mode === 'test' || scope !== 'all';
 }

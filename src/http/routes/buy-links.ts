@@ -170,8 +170,9 @@ function goOn(deps: BuyLinkRoutesDeps, take: Take): Route {
 }
 
 /**
- * Whether a person is on the way to the address. Programs that look at links for their preview do not
- * say so, and neither do browsers over plain http; a browser that only prepares for a visit does.
+ * Whether a person is on the way to the address. Programs that look at links for their preview do
+ * not say so, and neither do browsers over plain http; a browser that only prepares for a visit
+ * does.
  */
 function isVisit({ method, headers }: Request): boolean {
   const isNavigation =

@@ -56,7 +56,10 @@ const BATCH = {
   answers: { 200: CheckBatchResult },
 } as const;
 
-/** Rows that are answered before other requests get a turn. Under a spend cap each is some 50 us, and what is due up to 300. */
+/**
+ * Rows that are answered before other requests get a turn. Under a spend cap each is some 50 us,
+ * and what is due up to 300.
+ */
 const STEP_ROWS = 50;
 
 /** Uses that are prepared before other requests get a turn. */

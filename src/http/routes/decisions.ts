@@ -202,7 +202,9 @@ type Instant = {
   readonly decisionId: string | null;
 };
 
-/** @param about `at`: the instant that was asked for; `asked`: what to explain without a decision */
+/**
+ * @param about `at`: the instant that was asked for; `asked`: what to explain without a decision
+ */
 async function answer(
   look: Look,
   found: readonly DecisionRecord[],

@@ -1,4 +1,5 @@
-// Hands each no of /check and /track to the record of denials. An allowed call costs one comparison.
+// Hands each no of /check and /track to the record of denials. An allowed call costs one
+// comparison.
 //
 // Holds: an answer with a no in it has a request id, by which the no is found.
 import type { CheckAnswer } from '../../../ledger/metering/meter.ts';

@@ -157,8 +157,8 @@ async function earlierGrant(
 type Granted = Awaited<ReturnType<Ledger['grant']>>;
 
 /**
- * A pool is not deleted while it is granted: whoever deletes it sees the grant then, or is seen. What
- * a pool has begun to pay for goes on with it. null where it is deleted.
+ * A pool is not deleted while it is granted: whoever deletes it sees the grant then, or is seen.
+ * What a pool has begun to pay for goes on with it. null where it is deleted.
  */
 function whileKept(
   sql: Sql,

@@ -3,8 +3,8 @@
 // Holds: both modes have the same members, so a key of test mode reads them and changes none. An
 // admin makes, changes and removes no owner. An organisation that has members keeps an owner,
 // whatever is done at the same time. Who is removed sees nothing of it from the answer on: sessions
-// are looked up on each use, and no invitation that was made before brings it back. No invitation, and
-// no link to a customer's portal, outlives the right of the member or the key that made it.
+// are looked up on each use, and no invitation that was made before brings it back. No invitation,
+// and no link to a customer's portal, outlives the right of the member or the key that made it.
 import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -258,7 +258,9 @@ async function endWhatItMade(
   if (!mayOpenPortal) await revokePortalTokensBy(sql, { userId, organisationId, now });
 }
 
-/** Runs `task` on a member whom the caller may decide about, and whom nobody else changes meanwhile. */
+/**
+ * Runs `task` on a member whom the caller may decide about, and whom nobody else changes meanwhile.
+ */
 async function onMember(
   { sql }: Deps,
   principal: OrganisationPrincipal,

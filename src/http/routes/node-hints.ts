@@ -2,8 +2,8 @@
 // answered, and those of the nodes that own the customers. Hints and no more: any node answers any
 // call.
 //
-// Costs: nothing where there is one node. Elsewhere one look at the headers; only who asks for hints
-// pays for them, and they look nothing up.
+// Costs: nothing where there is one node. Elsewhere one look at the headers; only who asks for
+// hints pays for them, and they look nothing up.
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { andThen } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';

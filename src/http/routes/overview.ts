@@ -63,7 +63,8 @@ function readOverview({ edge, lists, orgClock, clock }: OverviewDeps): Route {
       const now = orgClock.now(principal);
       const days = daysOf(now, zone);
       const meters = await listCountedMeters(sql, principal);
-      // A day that ends, another zone and a test clock that moves: what was counted before is of another day.
+      // A day that ends, another zone and a test clock that moves: what was counted before is of
+      // another day.
       const aheadS = Math.round((now - clock.now()) / 1000);
       const key = [principal.organisationId, principal.mode, days.today[0], aheadS].join();
       const counted = await kept.get(key, () => countRows(sql, principal, { days, now }));

@@ -102,8 +102,8 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
 }
 
 /**
- * Its right may be another than when the request began. It stays until the token is there to end with
- * it.
+ * Its right may be another than when the request began. It stays until the token is there to end
+ * with it.
  */
 async function holdMaker(
   { edge }: PortalTokenRoutesDeps,

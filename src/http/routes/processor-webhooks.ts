@@ -78,7 +78,8 @@ function takeWebhook(deps: ProcessorWebhookRoutesDeps): Route {
 
 /**
  * The addresses that have sent a signed webhook, each with its merchant. They are never refused
- * unread: Stripe sends for all merchants from the same addresses, also for one whose secret is wrong.
+ * unread: Stripe sends for all merchants from the same addresses, also for one whose secret is
+ * wrong.
  */
 class Senders {
   readonly #known = new Set<string>();

@@ -1,4 +1,5 @@
-// What an action on a subscription would bill and do: refused as the action is, and nothing is done.
+// What an action on a subscription would bill and do: refused as the action is, and nothing is
+// done.
 import { Elysia } from 'elysia';
 import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import type { PreviewedAction, Subscriptions } from '../../subscriptions/subscriptions.ts';

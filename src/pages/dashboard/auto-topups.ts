@@ -1,4 +1,5 @@
-// The automatic top-ups of a customer: what they are and how they stand, and the form that sets one.
+// The automatic top-ups of a customer: what they are and how they stand, and the form that sets
+// one.
 import type { AutoTopup, Customer, Meter, Product } from '../../client/types.ts';
 import { type Html, html } from '../html.ts';
 import { checkbox, field, form, select } from './forms.ts';

@@ -1,5 +1,5 @@
-// How the checkout and the portal look with a brand: small, of the parts and the variables that they
-// themselves are made of.
+// How the checkout and the portal look with a brand: small, of the parts and the variables that
+// they themselves are made of.
 import { type Brand, brandLogo, supportLine } from '../brand.ts';
 import { ticket } from '../checkout/summary.ts';
 import type { Sale } from '../checkout/view.ts';

@@ -1,5 +1,5 @@
-// What the pages and mails for customers look like: the colour, the logo, where to ask; and how that
-// looks.
+// What the pages and mails for customers look like: the colour, the logo, where to ask; and how
+// that looks.
 import type { Logo, Organization } from '../../client/types.ts';
 import type { Brand } from '../brand.ts';
 import { type Html, html } from '../html.ts';

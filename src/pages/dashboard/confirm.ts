@@ -11,7 +11,10 @@ export type Question = {
   /** What will be. */
   readonly text: string | Html;
   readonly submit: string;
-  /** Below the place's base: where the form goes, if not to the page itself, and where to go instead. */
+  /**
+   * Below the place's base: where the form goes, if not to the page itself, and where to go
+   * instead.
+   */
   readonly to?: string;
   readonly back: string;
   /** The button that leads there, where "Cancel" could be taken for what is asked. */

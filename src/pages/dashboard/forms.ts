@@ -1,7 +1,7 @@
 // Forms: their fields, and what was wrong with them.
 //
-// Holds: every field has a label, and what was wrong with it stands beside it; an action is a form that
-// is sent by POST with the session's token.
+// Holds: every field has a label, and what was wrong with it stands beside it; an action is a form
+// that is sent by POST with the session's token.
 import { type Html, html } from '../html.ts';
 import type { Place } from './place.ts';
 

@@ -1,7 +1,7 @@
 // The frame of every page of the dashboard: the mode, the organisation, the sections, the page.
 //
-// Holds: the mode stands above everything, in words, in a colour and in the address; the switch leads
-// to the start of the other mode, never to an object of this one.
+// Holds: the mode stands above everything, in words, in a colour and in the address; the switch
+// leads to the start of the other mode, never to an object of this one.
 import type { Brand } from '../brand.ts';
 import { type Html, html } from '../html.ts';
 import { layout, type Page, type Script } from '../layout.ts';

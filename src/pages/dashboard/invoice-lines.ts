@@ -1,4 +1,5 @@
-// The lines of an invoice, made, upcoming or previewed. A line of usage says what makes up its amount.
+// The lines of an invoice, made, upcoming or previewed. A line of usage says what makes up its
+// amount.
 import { parseMoney } from '../../../ledger/kernel/money.ts';
 import type { Invoice, SubscriptionPreview, UpcomingInvoice } from '../../client/types.ts';
 import { showExact } from '../amount.ts';

@@ -1,8 +1,8 @@
 // The dashboard's one script: parts of a page that change by themselves are kept as they are now.
 //
-// How it works: while a page has elements with `data-live` and is looked at, the page itself is asked
-// for every second, and each such element is replaced by its new self, by id. Without the script the
-// page shows what it was loaded with.
+// How it works: while a page has elements with `data-live` and is looked at, the page itself is
+// asked for every second, and each such element is replaced by its new self, by id. Without the
+// script the page shows what it was loaded with.
 //
 // Holds: what is on disk is seen within two seconds, where a page takes less than one.
 import type { Script } from '../layout.ts';

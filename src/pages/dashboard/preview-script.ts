@@ -1,7 +1,7 @@
 // The script of the branding page: the preview has the colour that is being typed.
 //
-// How it works: the page itself is asked for, with the colour in its address, and the styles that it
-// comes with take the place of those here. So a colour is made readable in one place (brand.ts).
+// How it works: the page itself is asked for, with the colour in its address, and the styles that
+// it comes with take the place of those here. So a colour is made readable in one place (brand.ts).
 // Without the script the preview shows what is saved.
 import type { Script } from '../layout.ts';
 

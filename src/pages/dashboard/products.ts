@@ -75,7 +75,10 @@ function costOf({ amount, currency, interval, intervalCount, trialDays = 0 }: Pr
 /** A page of each of its lists: in the address, what each goes on behind. */
 export const PARTS = { prices: 'prices', entitlements: 'features', usagePrices: 'usage' } as const;
 
-/** Prices that a list of products shows of each, that its own page shows, and as the buyer sees them. */
+/**
+ * Prices that a list of products shows of each, that its own page shows, and as the buyer sees
+ * them.
+ */
 const COSTS_MAX = 5;
 const PRICES_MAX = 50;
 const PREVIEWS_MAX = 3;
@@ -86,7 +89,9 @@ export type ProductView = Omit<Plan, 'usagePrices'> & {
   readonly hasMore: { readonly entitlements: boolean; readonly usagePrices: boolean };
 };
 
-/** What pays for a feature beyond its limit: a pool of credits, and usage prices by their currency. */
+/**
+ * What pays for a feature beyond its limit: a pool of credits, and usage prices by their currency.
+ */
 type Beyond = {
   readonly featureKey: string;
   /** A slug. */

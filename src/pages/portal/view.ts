@@ -100,7 +100,9 @@ export type UsageView = {
   readonly limit: bigint | null;
   /** A feature without quantities: a customer has it or not. */
   readonly isBoolean: boolean;
-  /** What pays beyond the limit: a usage price, or the pool of credits of this name. null: nothing. */
+  /**
+   * What pays beyond the limit: a usage price, or the pool of credits of this name. null: nothing.
+   */
   readonly beyond:
     | { readonly kind: 'price' }
     | { readonly kind: 'pool'; readonly name: string }

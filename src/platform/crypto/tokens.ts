@@ -12,8 +12,8 @@ export function newToken(): string {
 }
 
 /**
- * Tokens that follow from what they are for: MACs (HMAC-SHA-256, 256 bits), whose key is derived from
- * SECRETS_KEY for this purpose. Nobody makes one without it.
+ * Tokens that follow from what they are for: MACs (HMAC-SHA-256, 256 bits), whose key is derived
+ * from SECRETS_KEY for this purpose. Nobody makes one without it.
  */
 export function openTokensOf(secretsKey: Uint8Array, purpose: string): (of: string) => string {
   const key = Buffer.from(hkdfSync('sha256', secretsKey, '', purpose, RANDOM_BYTES));

@@ -116,7 +116,9 @@ function open(url: string, options: PoolOptions): Sql {
   return postgres(url, settings);
 }
 
-/** In ms: `connect_timeout` of the URL, which is in seconds as libpq has it. null: there is none. */
+/**
+ * In ms: `connect_timeout` of the URL, which is in seconds as libpq has it. null: there is none.
+ */
 function connectTimeoutOf(url: string): number | null {
   const seconds = Number(new URL(url).searchParams.get('connect_timeout'));
   return seconds > 0 ? seconds * 1000 : null;

@@ -1,4 +1,5 @@
-// Many rows as one parameter, in binary: as JSON they cost PostgreSQL several times as much to read.
+// Many rows as one parameter, in binary: as JSON they cost PostgreSQL several times as much to
+// read.
 //
 //     insert into t (${namesOf(sql, FIELDS)}) select ... from unnest(${rowsOf(sql, FIELDS, rows)}::a_type[])
 //

@@ -21,7 +21,9 @@ export type Taken = {
 export type RateLimit = {
   /** Takes one from the minute's limit of `key`. */
   take(key: string): Promise<Taken>;
-  /** What a take would answer where nothing is left of the limit; null while some is. Takes nothing. */
+  /**
+   * What a take would answer where nothing is left of the limit; null while some is. Takes nothing.
+   */
   spent(key: string): Promise<Taken | null>;
 };
 

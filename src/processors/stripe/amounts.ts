@@ -1,7 +1,7 @@
 // Amounts as Stripe writes them, in every currency that it takes.
 //
-// Ours are in the minor unit of ISO 4217. Stripe's are too, but for the currencies below. What Stripe
-// cannot express is refused and never rounded.
+// Ours are in the minor unit of ISO 4217. Stripe's are too, but for the currencies below. What
+// Stripe cannot express is refused and never rounded.
 import { exponentOf, formatMoney, isCurrency } from '../../../ledger/kernel/money.ts';
 
 /** The currencies of its list that ISO 4217 still has. */
@@ -41,8 +41,8 @@ const DIGITS: Readonly<Record<string, number>> = {
 const DIGITS_OF_ALL = 8;
 
 /**
- * The least that Stripe charges, in the smallest coin of ours. It documents them by the currency that
- * the money is paid out in, which we do not know; so one that is not here has none.
+ * The least that Stripe charges, in the smallest coin of ours. It documents them by the currency
+ * that the money is paid out in, which we do not know; so one that is not here has none.
  */
 const LEAST: Readonly<Record<string, bigint>> = {
   AED: 200n,
@@ -104,8 +104,8 @@ export function tooLittle(amount: bigint, currency: string): string {
 }
 
 /**
- * An amount of Stripe's in the smallest coin of the currency. What is not a whole number of those is
- * rounded up: it may be the worth of another currency.
+ * An amount of Stripe's in the smallest coin of the currency. What is not a whole number of those
+ * is rounded up: it may be the worth of another currency.
  */
 export function amountOf(units: number, currency: string): bigint {
   const more = shiftOf(currency);

@@ -34,7 +34,9 @@ export class Breaker {
     return this.isOpen && this.#options.clock.monotonic() < this.#probeAt;
   }
 
-  /** Whether this call may be made. While it is open, that is a probe, and the next one is later. */
+  /**
+   * Whether this call may be made. While it is open, that is a probe, and the next one is later.
+   */
   admits(): boolean {
     if (this.isResting) return false;
     if (this.isOpen) this.#rest();

@@ -1,5 +1,5 @@
-// Giving up a charge. Stripe decides what came first: a page that has expired cannot be paid, and an
-// intent that is canceled is not charged, whatever is still on its way.
+// Giving up a charge. Stripe decides what came first: a page that has expired cannot be paid, and
+// an intent that is canceled is not charged, whatever is still on its way.
 import type { ChargeResult } from '../processor.ts';
 import {
   CANCELED,

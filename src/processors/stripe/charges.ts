@@ -2,9 +2,9 @@
 //
 //     row ─▶ session ─▶ its id in the row ─▶ the address leaves ─▶ the buyer agrees ─▶ capture
 //
-// Holds: nobody can pay what has no row with its id. A card is authorised when the buyer agrees, and
-// charged by `confirmCharge`. A bank debit cannot wait: it goes its way at once, unless the charge
-// must be confirmed; then it is not offered.
+// Holds: nobody can pay what has no row with its id. A card is authorised when the buyer agrees,
+// and charged by `confirmCharge`. A bank debit cannot wait: it goes its way at once, unless the
+// charge must be confirmed; then it is not offered.
 import type Stripe from 'stripe';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type { FailureCode } from '../../../ledger/payments/payment.ts';
@@ -111,8 +111,8 @@ async function giveBack(
 }
 
 /**
- * Stripe has not made it. Its key is used up, so that no other call that is still on its way charges
- * after this answer.
+ * Stripe has not made it. Its key is used up, so that no other call that is still on its way
+ * charges after this answer.
  */
 export async function giveUp(
   deps: StripeDeps,

@@ -1,8 +1,8 @@
 // Disputes of a charge, as Stripe has them now: the list of its intent's disputes.
 //
 // Holds: an inquiry, with which a bank only asks, is no dispute: nothing was taken, and the payment
-// can still be refunded. Lost, only what was not given back is disputed: Stripe calls a dispute that
-// was won in part lost.
+// can still be refunded. Lost, only what was not given back is disputed: Stripe calls a dispute
+// that was won in part lost.
 import type Stripe from 'stripe';
 import { DISPUTE_REASONS, type DisputeReason } from '../../../ledger/payments/payment.ts';
 import type { Dispute, DisputesResult } from '../processor.ts';

@@ -45,8 +45,8 @@ export function savedOf(name: string): Saved | null {
 
 /**
  * What the page may offer, where the merchant has switched it on at Stripe: cards, with the wallets
- * that hold them, and bank debits. Everything else is paid in a way that the port does not have: with
- * a voucher, in instalments, or from a balance that cannot be charged again.
+ * that hold them, and bank debits. Everything else is paid in a way that the port does not have:
+ * with a voucher, in instalments, or from a balance that cannot be charged again.
  */
 export const OFFERED: Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType[] = [
   'card',

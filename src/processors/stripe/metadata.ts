@@ -6,7 +6,9 @@ import type Stripe from 'stripe';
 
 type Metadata = { readonly key: string; readonly organization: string };
 
-/** Of a session, an intent or a refund that we make; `key` is our id of the charge or the refund. */
+/**
+ * Of a session, an intent or a refund that we make; `key` is our id of the charge or the refund.
+ */
 export function metadataOf(organisationId: string, key: string): Metadata {
   return { key, organization: organisationId };
 }

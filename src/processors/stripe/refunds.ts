@@ -1,8 +1,8 @@
 // Refunds, by our refund's id: it is the idempotency key, and stands in the metadata.
 //
-// Holds: a refund whose answer was lost is looked for in the list of its intent's refunds, which does
-// not lag, before it is asked for again: Stripe forgets idempotency keys after a day. What Stripe
-// declines stays declined.
+// Holds: a refund whose answer was lost is looked for in the list of its intent's refunds, which
+// does not lag, before it is asked for again: Stripe forgets idempotency keys after a day. What
+// Stripe declines stays declined.
 import type Stripe from 'stripe';
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { RefundFailure } from '../../../ledger/payments/payment.ts';

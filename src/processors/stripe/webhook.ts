@@ -50,7 +50,10 @@ export type Hint = {
 );
 
 export type ReadWebhook =
-  /** Signed with `secret`, one of those that were given. `hint` is null where nothing of ours changed. */
+  /**
+   * Signed with `secret`, one of those that were given. `hint` is null where nothing of ours
+   * changed.
+   */
   | { readonly kind: 'signed'; readonly secret: string; readonly hint: Hint | null }
   | { readonly kind: 'unsigned' };
 

@@ -2,8 +2,8 @@
 // indexes of raw usage would cost.
 //
 // Each way is a database of its own, with the same accounts. All are flushed the same events in
-// turn, by the ledger's statement, on one connection; another one folds as often as the service does
-// under load. Processor time is that of these two backends alone.
+// turn, by the ledger's statement, on one connection; another one folds as often as the service
+// does under load. Processor time is that of these two backends alone.
 import { readFileSync } from 'node:fs';
 import type { Transfer } from '../../../ledger/kernel/transfers.ts';
 import type { FlushRows } from '../../../ledger/storage.ts';

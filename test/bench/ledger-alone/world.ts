@@ -21,8 +21,8 @@ export type World = {
 };
 
 /**
- * Each customer has a monthly allowance of one meter; by a `pool`, of credits that pay for it, and has
- * used some.
+ * Each customer has a monthly allowance of one meter; by a `pool`, of credits that pay for it, and
+ * has used some.
  */
 export async function openWorld(customerCount: number, pays: 'own' | 'pool'): Promise<World> {
   const tenant = { organisationId: ids.next(), mode: 'live' } as const;

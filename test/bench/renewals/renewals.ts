@@ -1,7 +1,7 @@
 // Renewals by the service as it is started. A hundred thousand monthly subscriptions, whose period
 // ended within the last hour, are due at its start, and it gets `/check` calls meanwhile. Then the
-// same calls while nothing is due, then as many with two features, as many that are billed for usage
-// of both, and the plain way.
+// same calls while nothing is due, then as many with two features, as many that are billed for
+// usage of both, and the plain way.
 import postgres from 'postgres';
 import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';

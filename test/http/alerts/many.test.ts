@@ -1,4 +1,5 @@
-// One call may fire more alerts than a unit writes: the rest follows some at once, before its answer.
+// One call may fire more alerts than a unit writes: the rest follows some at once, before its
+// answer.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ALERT_EVENTS_PER_UNIT_MAX, ALERTS_PER_METER_MAX } from '../../../ledger/limits.ts';
 import { until } from '../../support/until.ts';

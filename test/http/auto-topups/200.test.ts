@@ -1,4 +1,5 @@
-// PUT, GET and DELETE /customers/{id}/auto-topups/{feature_key}: what is put is charged and granted.
+// PUT, GET and DELETE /customers/{id}/auto-topups/{feature_key}: what is put is charged and
+// granted.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { until } from '../../support/until.ts';

@@ -1,4 +1,5 @@
-// A charge that is not made: what passes is tried again three times, the rest waits for another card.
+// A charge that is not made: what passes is tried again three times, the rest waits for another
+// card.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
-// auto_topup.succeeded and auto_topup.failed: for endpoints that name them, once for each charge. What
-// is bought is a sale like any other, and a refund takes no units back.
+// auto_topup.succeeded and auto_topup.failed: for endpoints that name them, once for each charge.
+// What is bought is a sale like any other, and a refund takes no units back.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { made, PATIENCE_MS } from '../../payments/shop.ts';
 import { until } from '../../support/until.ts';

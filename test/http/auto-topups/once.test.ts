@@ -15,7 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => topped.close());
 
-/** A charge is ordered, and this card is stored before it begins. The payments that were made then. */
+/**
+ * A charge is ordered, and this card is stored before it begins. The payments that were made then.
+ */
 async function storedBefore(card: string): Promise<{ subject: Subject; made: Json[] }> {
   const { server } = topped;
   const subject = await topped.subject();

@@ -1,5 +1,6 @@
-// No answer is above its bytes or holds the others up, in the largest state that the bounds allow. The
-// operations are those of the document, the pages those of the dashboard: a new one is walked too.
+// No answer is above its bytes or holds the others up, in the largest state that the bounds allow.
+// The operations are those of the document, the pages those of the dashboard: a new one is walked
+// too.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { CHECK_BATCH_MAX, TRACK_BATCH_MAX } from '../../../ledger/limits.ts';
 import { ANSWER_BYTES_MAX } from '../../../src/platform/answer-bounds.ts';
@@ -47,7 +48,10 @@ const isRead = ({ method, documented }: (typeof operations)[number]): boolean =>
   // A stream has no end, and a page that is asked for again and again has its own tests.
   method === 'GET' && documented.operationId !== 'streamEvents';
 
-/** The path with ids: each that of the newest row of the list before it. null: there is no such list. */
+/**
+ * The path with ids: each that of the newest row of the list before it. null: there is no such
+ * list.
+ */
 async function filled(template: string): Promise<string | null> {
   let path = '';
   for (const part of template.split('/').slice(1)) {

@@ -85,7 +85,10 @@ export async function makeLargest(): Promise<Largest> {
 
 type Make = (path: string, body: object) => Promise<ReturnType<typeof JSON.parse>>;
 
-/** A product with all its prices, features and usage prices, and as many such products as a page has. */
+/**
+ * A product with all its prices, features and usage prices, and as many such products as a page
+ * has.
+ */
 async function sellMuch({ server: { sql } }: Shop, make: Make): Promise<void> {
   const tiers = many(50, (n) => ({
     up_to: n === 49 ? null : n + 1,

@@ -97,7 +97,7 @@ test('a checkout made with a test key takes a loopback success_url', async () =>
 
 // prettier-ignore
 const PRICES: [string, [string, string][], object, string, string][] = [
-  // what                                          prices                                                   body                    amount      currency
+  // what prices body amount currency
   ['the only price',                               [['12.50', 'USD']],                                      {},                     '12.50',    'USD'],
   ['the first of a currency',                      [['12.50', 'USD'], ['13.00', 'USD']],                    {},                     '12.50',    'USD'],
   ['the first of several currencies',              [['900', 'JPY'], ['12.50', 'USD']],                      {},                     '900',      'JPY'],

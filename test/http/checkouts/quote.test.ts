@@ -65,7 +65,7 @@ const euro = discount({ amountOff: 2n, currency: 'EUR' });
 
 // prettier-ignore
 const QUOTES: [string, PriceRecord[], Parameters<typeof of>[1], Partial<Quote>][] = [
-  // what                                    prices                  wish                                      quote
+  // what prices wish quote
   ['the first of all',                       ALL,                    {},                                       { price: yen, total: 900n }],
   ['whatever the order they are read in',    [...ALL].reverse(),     {},                                       { price: yen, currencies: ['JPY', 'USD', 'EUR'] }],
   ['the first of the currency',              [later, usd],           { currency: 'USD' },                      { price: usd }],

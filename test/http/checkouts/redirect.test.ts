@@ -1,5 +1,5 @@
-// Where Stripe asks for the card: the checkout leads there and back, and one charge is made whatever
-// comes in between.
+// Where Stripe asks for the card: the checkout leads there and back, and one charge is made
+// whatever comes in between.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import {

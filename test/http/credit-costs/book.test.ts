@@ -92,7 +92,8 @@ test('the book of pools has a pool for itself and for each member it ever had, w
   const body = { slug: 'theirs' };
   await server.call('POST', '/meters', { key: server.other.testKey, body });
   expect(rates(poolOf(b!))).toHaveLength(3);
-  // What actors keep of a pool they keep by the object: it is the same one until there is another list.
+  // What actors keep of a pool they keep by the object: it is the same one until there is another
+  // list.
   const known = poolOf(b!);
   await make(server, 'another');
   expect(poolOf(b!)).toBe(known);

@@ -1,5 +1,5 @@
-// A pool is deleted at the moment at which it is granted for the first time: it is one or the other,
-// as what a pool has begun to pay for goes on with it.
+// A pool is deleted at the moment at which it is granted for the first time: it is one or the
+// other, as what a pool has begun to pay for goes on with it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { startServer, type TestServer } from '../../support/server.ts';

@@ -1,4 +1,5 @@
-// The credit of a customer whose plan has changed fifty thousand times: others have turns meanwhile.
+// The credit of a customer whose plan has changed fifty thousand times: others have turns
+// meanwhile.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { longestTurn } from '../../support/longest-turn.ts';
 import { Market } from '../usage-billing/setting.ts';

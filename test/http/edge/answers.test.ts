@@ -29,7 +29,7 @@ const lost = (code: string) => Object.assign(new Error(`secret of ${code}`), { c
 
 // prettier-ignore
 const THROWN: [string, unknown, number, string, string | null][] = [
-  // what                    thrown                              status  type                   retry-after
+  // what thrown status type retry-after
   ['a bug',                  new TypeError('secret'),            500,    'internal_error',      null],
   ['no error at all',        'secret',                           500,    'internal_error',      null],
   ['a broken constraint',    lost('23514'),                      500,    'internal_error',      null],
@@ -92,8 +92,8 @@ for (const how of ['thrown', 'rejected'] as const) {
       expect(text).not.toContain('secret');
       expect(response.headers.get('retry-after')).toBe(retryAfter);
       expect(response.headers.get('x-request-id')).toBe('the-request-id');
-      // An error that the client does not see is logged under the request id that it gets; what is no
-      // error is logged as such.
+      // An error that the client does not see is logged under the request id that it gets; what is
+      // no error is logged as such.
       expect(lines[0]).toContain(error instanceof Error ? 'secret' : 'not an Error');
       expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
     },

@@ -39,7 +39,9 @@ beforeAll(async () => {
 // No audit: the wall clock differs from the test clock of the deliveries.
 afterAll(() => club.shop.server.stop());
 
-/** The service's own tables, which change all the time; usage is moved from its deltas into bins. */
+/**
+ * The service's own tables, which change all the time; usage is moved from its deltas into bins.
+ */
 const LIVING = new Set(
   'nodes slots api_keys idempotency usage_deltas usage_corrections usage_bins usage_totals'.split(
     ' ',

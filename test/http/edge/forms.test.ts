@@ -99,7 +99,7 @@ const BROKEN = Buffer.from([...Buffer.from('name='), 0xff]);
 
 // prettier-ignore
 const REFUSED: [string, string | Buffer, Record<string, string>, number, string, string[][] | undefined][] = [
-  // what                  sent                       headers                                status type                     at
+  // what sent headers status type at
   ['no body',              '',                        {},                                    400, 'invalid_request',         [['name']]],
   ['a missing field',      'code=x',                  {},                                    400, 'invalid_request',         [['name']]],
   ['an unknown field',     'name=x&nmae=y',           {},                                    400, 'invalid_request',         [['nmae']]],
@@ -124,7 +124,7 @@ test.each(REFUSED)(
 
 // prettier-ignore
 const SENDERS: [string, () => Record<string, string>, number][] = [
-  // who                            headers                                                              status
+  // who headers status
   ['no browser',                    () => ({}),                                                          200],
   ['its own page',                  () => ({ origin }),                                                  200],
   ['its own page behind a proxy',   () => ({ origin: 'https://pay.example', host: 'pay.example' }),      200],

@@ -1,5 +1,5 @@
-// Every hostile string, longer than in the short run, in a field of each kind; and no refusal of any
-// field shows a pattern.
+// Every hostile string, longer than in the short run, in a field of each kind; and no refusal of
+// any field shows a pattern.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { NAMED_KINDS, OPERATIONS } from './field-kinds.ts';
 import { LONGER } from './hostile.ts';

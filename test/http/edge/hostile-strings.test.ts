@@ -1,7 +1,7 @@
 // Validating a body, query, form or header takes time linear in its length, for any content. What a
-// string does depends on the schema of its field, so each is tried once, wherever it is used, with the
-// strings on which patterns backtrack. The long file tries longer strings, and what does not end as well;
-// the one of the night all of them in each field of each operation.
+// string does depends on the schema of its field, so each is tried once, wherever it is used, with
+// the strings on which patterns backtrack. The long file tries longer strings, and what does not
+// end as well; the one of the night all of them in each field of each operation.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type TSchema, Type } from '@sinclair/typebox';
 import { clientAddress } from '../../../src/http/edge/client-address.ts';

@@ -29,7 +29,7 @@ const BAD = bytes('{"name":"', 0xff, '"}');
 
 // prettier-ignore
 const TABLE: [string, Call, number, string, string][] = [
-  // what                        sent                                          status  type                      at
+  // what sent status type at
   ['no body',                    {},                                           400, 'invalid_request',        ''],
   ['malformed JSON',             { raw: '{bad' },                              400, 'invalid_request',        ''],
   ['null',                       { raw: 'null' },                              400, 'invalid_request',        ''],

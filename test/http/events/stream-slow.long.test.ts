@@ -1,5 +1,5 @@
-// A reader that takes nothing: it is disconnected, holds nobody up, goes on where it was, and delays
-// no planned stop.
+// A reader that takes nothing: it is disconnected, holds nobody up, goes on where it was, and
+// delays no planned stop.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

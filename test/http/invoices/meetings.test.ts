@@ -177,7 +177,7 @@ type Situation = readonly [
 
 // prettier-ignore
 const SITUATIONS: readonly Situation[] = [
-  // what                                     draft   steps that are heard of     and then steps that are not
+  // what draft steps that are heard of and then steps that are not
   ['a draft',                                 true,   [],                          []],
   ['open',                                    false,  [],                          []],
   ['given up',                                false,  ['give up'],                 []],

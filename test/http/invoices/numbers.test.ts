@@ -206,7 +206,7 @@ const MONTH = { start: new Date(NOW), end: new Date(NOW) };
 
 // prettier-ignore
 const FAULTS: [string, object, string][] = [
-  // what                             fields                                                                        says
+  // what fields says
   ['a negative total',                { lines: [FIXED, { ...CREDIT, unitAmount: -6n }], discountTotal: 0n },        'never negative'],
   ['a discount of more than all',     { lines: [FIXED], discountTotal: 6n },                                        'never negative'],
   ['a negative discount',             { lines: [FIXED], discountTotal: -1n },                                       'never negative'],

@@ -139,9 +139,9 @@ export class SubscribedLife {
   }
 
   /**
-   * No outbox task is open any more, and its subscription does nothing by itself for a second: a failure
-   * may be of the moment before the clock moved, and its retry of the moment after. Each charge that has
-   * begun is at its bank, which may decide it.
+   * No outbox task is open any more, and its subscription does nothing by itself for a second: a
+   * failure may be of the moment before the clock moved, and its retry of the moment after. Each
+   * charge that has begun is at its bank, which may decide it.
    */
   async heard(): Promise<void> {
     const { sql } = this.#server;

@@ -1,5 +1,6 @@
 // Every two of what may happen to an invoice of a subscription at once, and random histories: the
-// outcome is one of an order of them, and the books agree. Every two in a row: the file of the night.
+// outcome is one of an order of them, and the books agree. Every two in a row: the file of the
+// night.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { type TestServer, withTenants } from '../../support/server.ts';

@@ -1,4 +1,5 @@
-// Every two of what may happen to an invoice of a subscription, in a row, and many random histories.
+// Every two of what may happen to an invoice of a subscription, in a row, and many random
+// histories.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import type { TestServer } from '../../support/server.ts';

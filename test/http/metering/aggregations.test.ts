@@ -20,7 +20,7 @@ const by = (metadata: Fields, fields: Fields = {}): Fields => ({ ...fields, meta
 
 // prettier-ignore
 const CONSUMED: [string, string, Fields[], number][] = [
-  // feature   what                                            events                                                             consumed
+  // feature what events consumed
   ['sum',      'adds values',                                  [value(2), value('0.5'), {}],                                      3.5],
   ['sum',      'takes corrections back',                       [value(2), value(-0.5)],                                           1.5],
   ['count',    'counts events, whatever their value',          [value(2), value(0), {}],                                          3],

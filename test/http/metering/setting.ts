@@ -98,7 +98,10 @@ export class Setting {
     return row ?? {};
   }
 
-  /** Sends the request, which must leave every row count unchanged. No alarm of before rings meanwhile. */
+  /**
+   * Sends the request, which must leave every row count unchanged. No alarm of before rings
+   * meanwhile.
+   */
   async withoutTrace(request: () => Promise<Reply>): Promise<Reply> {
     await until('no alarm is due soon', async () => {
       const soon = new Date(Date.now() + 1000);

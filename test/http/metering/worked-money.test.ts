@@ -1,5 +1,5 @@
-// The worked table of balances over HTTP: what usage costs, and what `src/API.md` tells besides. What is
-// left: `worked.test.ts`.
+// The worked table of balances over HTTP: what usage costs, and what `src/API.md` tells besides.
+// What is left: `worked.test.ts`.
 import { expect } from 'bun:test';
 import { DOLLAR, GRADUATED, type Row, table } from './worked.ts';
 

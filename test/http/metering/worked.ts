@@ -1,4 +1,5 @@
-// The worked table of balances, as a merchant meets it: over HTTP, on a server whose clock may stand still.
+// The worked table of balances, as a merchant meets it: over HTTP, on a server whose clock may
+// stand still.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { clock as machine } from '../../../src/platform/clock.ts';

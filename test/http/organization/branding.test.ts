@@ -1,4 +1,5 @@
-// Branding over HTTP: colour, support, and the logo with each refusal; whose it is, and who is told.
+// Branding over HTTP: colour, support, and the logo with each refusal; whose it is, and who is
+// told.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { audit } from '../../../src/database/audit.ts';

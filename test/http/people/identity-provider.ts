@@ -1,5 +1,5 @@
-// An OpenID Connect provider on this machine, and a browser's way through it: the one of the package
-// `oidc-provider`, which signs in whoever types a name.
+// An OpenID Connect provider on this machine, and a browser's way through it: the one of the
+// package `oidc-provider`, which signs in whoever types a name.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';

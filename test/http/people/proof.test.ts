@@ -1,5 +1,6 @@
 // Where no mails are sent, whoever invites passes the link on, so it proves nothing of who has the
-// mailbox: who has come by one is not taken for the owner of the address, and goes when the owner comes.
+// mailbox: who has come by one is not taken for the owner of the address, and goes when the owner
+// comes.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { runAdmin } from '../../support/admin.ts';
 import { startServer, type TestServer } from '../../support/server.ts';

@@ -77,7 +77,8 @@ test('a session ends after 12 hours without a request, and each one by its user 
 test('a session ends after 7 days, however busy it is', async () => {
   const user = await aMember(server);
   const tab = await signedIn(server, user);
-  // By the clock that the server reads: PostgreSQL's is finer and may be ahead within a millisecond.
+  // By the clock that the server reads: PostgreSQL's is finer and may be ahead within a
+  // millisecond.
   const age = (ms: number) => server.sql`
     update sessions set created_at = ${new Date(Date.now() - ms)} where user_id = ${user.id}`;
   const week = 7 * 86_400_000;

@@ -1,4 +1,5 @@
-// A browser's tab as far as signing in goes: it keeps the cookie, and sends forms of the page it shows.
+// A browser's tab as far as signing in goes: it keeps the cookie, and sends forms of the page it
+// shows.
 import { expect } from 'bun:test';
 import { TOTP, URI } from 'otpauth';
 import { insertMember, type Role } from '../../../src/records/members.ts';
@@ -156,7 +157,9 @@ export class App {
   }
 }
 
-/** The user of the tab has a second factor from now on. Its codes of before the next step are used. */
+/**
+ * The user of the tab has a second factor from now on. Its codes of before the next step are used.
+ */
 export async function enrolled(tab: Tab): Promise<{ app: App; recoveryCodes: string[] }> {
   const app = new App((await tab.get('/dashboard/account')).text);
   const enrol = () => tab.post('/dashboard/account', { act: 'enrol', code: app.code(-1) });

@@ -64,7 +64,7 @@ const USD = { amount: '1', currency: 'USD' };
 
 // prettier-ignore
 const PRICES: [string, object, string][] = [
-  // what                                price                                                       at
+  // what price at
   ['no amount',                          { currency: 'USD' },                                        'amount'],
   ['an amount as a JSON number',         { ...USD, amount: 12.5 },                                   'amount'],
   ['null for the amount',                { ...USD, amount: null },                                   'amount'],

@@ -1,5 +1,5 @@
-// What is not yet on disk, and what never gets there, leaves no more of a spend cap: checks ask what
-// is durable and what is decided.
+// What is not yet on disk, and what never gets there, leaves no more of a spend cap: checks ask
+// what is durable and what is decided.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { until } from '../../support/until.ts';

@@ -39,7 +39,7 @@ test('GET /subscriptions lists newest first, by customer, product and status, in
 
 // prettier-ignore
 const AGAIN: [string, [string, object?][], number][] = [
-  // what                     actions                                                                     events after the first
+  // what actions events after the first
   ['a pause',                 [['pause'], ['pause']],                                                       1],
   ['other terms of a pause',  [['pause'], ['pause', { keep_invoices: true }], ['pause', { keep_invoices: true }]], 2],
   ['a resume',                [['pause'], ['resume'], ['resume']],                                          2],

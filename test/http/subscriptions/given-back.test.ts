@@ -134,8 +134,9 @@ test.each([
 });
 
 /**
- * A change to a dearer plan that a bank debit pays, and that was taken back before: what is done with
- * its payment after that is settled, and before it is given back. Then half of the period is over.
+ * A change to a dearer plan that a bank debit pays, and that was taken back before: what is done
+ * with its payment after that is settled, and before it is given back. Then half of the period is
+ * over.
  */
 async function takenBack(act: (paymentId: string, amount: string) => Promise<unknown>) {
   const { server } = club.shop;

@@ -1,5 +1,5 @@
-// A change that a bank debit pays takes days: it is shown while it waits, and can be taken back. What is
-// paid of it all the same is refunded in full.
+// A change that a bank debit pays takes days: it is shown while it waits, and can be taken back.
+// What is paid of it all the same is refunded in full.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { portalOf } from '../portal/customer.ts';
@@ -116,7 +116,8 @@ describe('a change that waits for its payment', () => {
       [['pendingChange'], null],
     ]);
     const { current_period_start: start, current_period_end: end } = await club.subscription(id);
-    // The next change credits the rest of what was paid for the month: the refund was of something else.
+    // The next change credits the rest of what was paid for the month: the refund was of something
+    // else.
     await club.advanceTo((Date.parse(start) + Date.parse(end)) / 2);
     const next = { price_id: await club.price(plan, { amount: '60.00' }) };
     const { lines } = (await club.post(`/subscriptions/${id}/change/preview`, next)).json;

@@ -1,4 +1,5 @@
-// Subscribers that act at once, by every means of payment: what they may do, and when all is decided.
+// Subscribers that act at once, by every means of payment: what they may do, and when all is
+// decided.
 import type { Means } from '../../support/means.ts';
 import type { Random } from '../../support/random.ts';
 import type { Reply } from '../../support/server.ts';
@@ -98,7 +99,10 @@ export class Racing {
     ];
   }
 
-  /** Moves the test clock while a bank has not answered: a renewal may be the last thing that it reached. */
+  /**
+   * Moves the test clock while a bank has not answered: a renewal may be the last thing that it
+   * reached.
+   */
   async untilDecided(ids: readonly string[]): Promise<void> {
     const { server } = this.club.shop;
     await until('all is decided', async () => {

@@ -58,7 +58,7 @@ const EVERGREEN = expect.stringContaining('-evergreen');
 
 // prettier-ignore
 const DECIDED: [string, Cut, () => Promise<Sub>, (sub: Sub) => object | undefined, number, (sub: Sub) => Json, number][] = [
-  // action       cut                    of                                        body                     answer                                            payments
+  // action cut of body answer payments
   ['change',     'before its answer',   () => subscribed('good'),                 dear,                    200, ({ dearer }) => ({ price_id: dearer }),      2],
   ['change',     'before its invoice',  () => subscribed('good'),                 dear,                    200, ({ dearer }) => ({ price_id: dearer }),      2],
   ['change',     'before its charge',   () => subscribed('good'),                 dear,                    200, ({ dearer }) => ({ price_id: dearer }),      2],

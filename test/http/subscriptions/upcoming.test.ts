@@ -79,7 +79,7 @@ test('the upcoming invoice has the plan alone, and usage beyond what it includes
 
 // prettier-ignore
 const PRICES: [string, Price, number, string][] = [
-  // what                      price                                                                  used  total
+  // what price used total
   ['tiers',                    TIERS,                                                                 310,  '33.66'],
   ['a volume',                 { ...TIERS, model: 'volume' },                                         310,  '32.99'],
   ['packages',                 { model: 'package', package_size: 100, package_amount: '5.00' },       111,  '40.00'],

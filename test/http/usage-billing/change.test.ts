@@ -262,8 +262,8 @@ test('a change of interval begins a new period with no usage', async () => {
   await market.advance('P10D');
   await change(subscription, yearly);
   expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
-  // What was used of the allowance counts until the month of before would have ended: then ten units
-  // cover these three.
+  // What was used of the allowance counts until the month of before would have ended: then ten
+  // units cover these three.
   await market.track(subscription, plan, 3);
   await market.advance('P40D');
   await market.track(subscription, plan, 12);

@@ -1,5 +1,5 @@
-// The upcoming invoice where something else comes before it: a payment that is awaited, and what other
-// subscriptions take of the customer's credit.
+// The upcoming invoice where something else comes before it: a payment that is awaited, and what
+// other subscriptions take of the customer's credit.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import type { Json } from '../subscriptions/subscribing.ts';
@@ -115,7 +115,8 @@ test('what is due twice before uses the credit twice, and what ends leaves its o
   const monthly = await market.subscribe(small, ending.customer_id);
   await market.act(ending.id, 'change', { price_id: small.priceId });
   await market.act(ending.id, 'cancel');
-  // Four weeks at 4.00 are paid by card; then 15.00 are left by what ends, and 10.00 of them are used.
+  // Four weeks at 4.00 are paid by card; then 15.00 are left by what ends, and 10.00 of them are
+  // used.
   const told = await upcoming(monthly);
   await market.toEnd(monthly);
   expect([told.total, (await market.bill(monthly)).total]).toEqual(['0.00', '0.00']);

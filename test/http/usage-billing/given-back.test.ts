@@ -1,5 +1,5 @@
-// Money of billed usage goes back once: what was refunded, or lost in a dispute, of the invoice is not
-// credited again when the usage is corrected; and what was given back is not billed again.
+// Money of billed usage goes back once: what was refunded, or lost in a dispute, of the invoice is
+// not credited again when the usage is corrected; and what was given back is not billed again.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
@@ -173,7 +173,9 @@ test('an ended subscription: its last invoice credits what was not given back', 
   await market.expectSound();
 });
 
-/** As if killed at once after it was on disk: nobody asks the processor, nor tells the subscription. */
+/**
+ * As if killed at once after it was on disk: nobody asks the processor, nor tells the subscription.
+ */
 async function reserved(paymentId: string): Promise<void> {
   const request = { id: ids.next(), amount: null, fingerprint: null } as const;
   const reason = 'requested_by_customer';

@@ -1,4 +1,5 @@
-// What was held before a subscription ended and is committed after it goes on one more final invoice.
+// What was held before a subscription ended and is committed after it goes on one more final
+// invoice.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { made, PATIENCE_MS } from '../../payments/shop.ts';

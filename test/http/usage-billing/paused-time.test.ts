@@ -1,4 +1,5 @@
-// Paused time has no share of a minimum, nor of the price of a level. What was used in it is billed.
+// Paused time has no share of a minimum, nor of the price of a level. What was used in it is
+// billed.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { USAGE_CHECKS } from '../../../src/database/audit-usage.ts';
@@ -21,7 +22,10 @@ afterAll(async () => {
 const HALF = 'PT84H';
 const QUARTER = 'PT42H';
 
-/** 30.00 a week with 10 units, 1.00 for each further one, and at least 10.00 a period of the allowance. */
+/**
+ * 30.00 a week with 10 units, 1.00 for each further one, and at least 10.00 a period of the
+ * allowance.
+ */
 function sale(wish: SaleWish = {}) {
   return market.sale({
     price: { interval: 'week' },

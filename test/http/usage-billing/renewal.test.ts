@@ -56,7 +56,8 @@ const TIERS = [
   { up_to: null, unit_amount: '0.25', flat_amount: '1' },
 ];
 // Beyond the allowance of 10. By hand:
-// graduated 5: 2 x 1 + (3 + 2 x 0.4) + (1 + 1 x 0.25) = 7.05; 4: 5.80; volume 5: 5 x 0.25 + 1 = 2.25; 4: 4.60.
+// graduated 5: 2 x 1 + (3 + 2 x 0.4) + (1 + 1 x 0.25) = 7.05; 4: 5.80; volume 5: 5 x 0.25 + 1 =
+// 2.25; 4: 4.60.
 test.each([
   ['per_unit', { unit_amount: '0.003' }, 5, '0.02'],
   ['per_unit', { unit_amount: '0.003' }, 1, '0.00'],

@@ -1,4 +1,5 @@
-// A change that a bank debit pays, while the period of an allowance ends: what has ended is of the old plan.
+// A change that a bank debit pays, while the period of an allowance ends: what has ended is of the
+// old plan.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import type { Json } from '../subscriptions/subscribing.ts';

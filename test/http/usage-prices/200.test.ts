@@ -21,7 +21,7 @@ const LAST = { up_to: null, unit_amount: '0.01' };
 
 // prettier-ignore
 const BODIES: [string, object, object][] = [
-  // what                        body                                                answer beside it
+  // what body answer beside it
   ['a price for each unit',      PER_CALL,                                           {}],
   ['the last decimal',           { ...PER_CALL, unit_amount: '0.000000000001' },     {}],
   ['decimals that are missing',  { ...PER_CALL, unit_amount: '1' },                  { unit_amount: '1.00' }],

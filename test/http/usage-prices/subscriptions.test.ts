@@ -25,7 +25,10 @@ async function meter(): Promise<string> {
   return made(await club.post('/meters', { slug: `m-${ids.next()}` })).slug;
 }
 
-/** The terms of the subscription's grants that have not ended: by feature. Not of what its plan lacks. */
+/**
+ * The terms of the subscription's grants that have not ended: by feature. Not of what its plan
+ * lacks.
+ */
 async function terms({ id }: Json): Promise<Record<string, unknown>> {
   const rows = await club.shop.server.sql<Json[]>`
     select m.slug, g.usage_price_id as price, (g.amount / 1000000)::int as limit, g.reset_interval as every,

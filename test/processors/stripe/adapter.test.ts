@@ -1,5 +1,5 @@
-// The Stripe adapter over the fake: its pages, what it asks Stripe for, and what a crash, a bad key or
-// a day without answers leaves behind.
+// The Stripe adapter over the fake: its pages, what it asks Stripe for, and what a crash, a bad key
+// or a day without answers leaves behind.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import type { ChargeRequest, ChargeResult, Processor } from '../../../src/processors/processor.ts';

@@ -1,5 +1,5 @@
-// Amounts in every currency of ISO 4217 that we know, against Stripe's list of what it takes and how
-// it writes them (docs.stripe.com/currencies).
+// Amounts in every currency of ISO 4217 that we know, against Stripe's list of what it takes and
+// how it writes them (docs.stripe.com/currencies).
 import { describe, expect, test } from 'bun:test';
 import { EXPONENTS } from '../../../ledger/kernel/currencies.ts';
 import { parseMoney } from '../../../ledger/kernel/money.ts';

@@ -1,6 +1,6 @@
 // Random histories of charges, renewals and refunds, by two processes, with calls and answers lost
-// at any moment: one charge and one refund for each key, and the adapter's last word is what Stripe's
-// books say. CHAOS_SEED repeats one that failed.
+// at any moment: one charge and one refund for each key, and the adapter's last word is what
+// Stripe's books say. CHAOS_SEED repeats one that failed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import type { ChargeResult, Processor } from '../../../src/processors/processor.ts';

@@ -1,7 +1,7 @@
 // What a call may send, checked as Stripe does: an unknown parameter is refused.
 //
-// A shape names parameters of the `stripe` package's own type for the call, so that one which Stripe
-// does not have does not compile.
+// A shape names parameters of the `stripe` package's own type for the call, so that one which
+// Stripe does not have does not compile.
 import type Stripe from 'stripe';
 import { invalid } from './errors.ts';
 import type { Raw } from './form.ts';

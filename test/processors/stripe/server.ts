@@ -57,8 +57,8 @@ async function reply(
       request.socket.destroy();
       return;
     }
-    // A client may repeat a request by itself where a kept connection ends. On a new one it does not,
-    // so each request here is one that the caller knows of.
+    // A client may repeat a request by itself where a kept connection ends. On a new one it does
+    // not, so each request here is one that the caller knows of.
     response.writeHead(made.status, { ...made.headers, connection: 'close' });
     response.end(made.body);
   } catch (error) {

@@ -1,5 +1,5 @@
-// The types that the fake's objects are checked against: a value that Stripe does not document, in a
-// field that Stripe has, is no type of it.
+// The types that the fake's objects are checked against: a value that Stripe does not document, in
+// a field that Stripe has, is no type of it.
 import { expect, test } from 'bun:test';
 import type { Charge, Intent, Known, Session } from './types.ts';
 

@@ -1,4 +1,5 @@
-// Which webhooks are taken, and what a stranger gets. What follows from one: webhooks-followed.test.ts.
+// Which webhooks are taken, and what a stranger gets. What follows from one:
+// webhooks-followed.test.ts.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { retain } from '../../../src/database/retention.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
@@ -80,7 +81,7 @@ test('the same Stripe event for two organisations is two', async () => {
 const KEY = '01976c2e-5f00-7a10-8000-000000000010';
 // prettier-ignore
 const OBJECTS: [string, object, string | null][] = [
-  // what                      object                                                                    about
+  // what object about
   ['a session',                { object: 'checkout.session', metadata: { key: KEY } },                   'charge'],
   ['a setup',                  { object: 'setup_intent', metadata: { key: KEY } },                       'charge'],
   ['a refund',                 { object: 'refund', metadata: { key: KEY } },                             'refund'],

@@ -1,4 +1,5 @@
-// Webhooks: signed as Stripe signs, sent again while the receiver fails, and held where a test wants.
+// Webhooks: signed as Stripe signs, sent again while the receiver fails, and held where a test
+// wants.
 import type Stripe from 'stripe';
 import type { Books } from './books.ts';
 import type { Endpoint } from './types.ts';

@@ -21,7 +21,7 @@ const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 // prettier-ignore
 const ANSWERS: [string, Fields[], number, unknown, boolean, string, (number | null)[]][] = [
-  // what                        grants                                          used   asked        allowed reason                  balance limit consumed remaining
+  // what grants used asked allowed reason balance limit consumed remaining
   ['all of it',                  [{}],                                           0,     10,          true,  'ok',                    [10,    10,   0,    10]],
   ['nothing asked: 1',           [{}],                                           9,     undefined,   true,  'ok',                    [1,     10,   9,    1]],
   ['nothing asked, none left',   [{}],                                           10,    undefined,   false, 'insufficient_balance',  [0,     10,   10,   0]],

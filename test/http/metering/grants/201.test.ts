@@ -20,7 +20,7 @@ const LATEST = inMs(7_200_000);
 
 // prettier-ignore
 const GRANTED: [string, Fields, Fields][] = [
-  // what                 fields                                                              of the answer
+  // what fields of the answer
   ['a top-up',            {},                                                                 { source: 'top_up', amount: 10, remaining: 10, unlimited: false, expires_at: null, priority: 100, reset_interval: null, rollover: null, overage_allowed: false, reason: null, status: 'active', ended_at: null }],
   ['a decimal string',    { amount: '2.50' },                                                 { amount: 2.5, remaining: 2.5 }],
   ['the greatest',        { amount: '999999999.999999' },                                     { amount: 999_999_999.999999 }],

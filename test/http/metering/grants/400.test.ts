@@ -19,7 +19,7 @@ const ROLLS = { max: 5, expires_after_periods: 1 };
 
 // prettier-ignore
 const REFUSED: [string, Fields, ...string[][]][] = [
-  // what                                    fields                                                    at
+  // what fields at
   ['no feature',                             { feature_key: undefined },                               ['feature_key']],
   ['an empty feature',                       { feature_key: '' },                                      ['feature_key']],
   ['no amount',                              { amount: undefined },                                    ['amount']],

@@ -1,9 +1,12 @@
-// When an allowance by hand is given anew: counted from its `effective_at`, also one that is past, in
-// the time zone of the organisation, as a plan's allowance is.
+// When an allowance by hand is given anew: counted from its `effective_at`, also one that is past,
+// in the time zone of the organisation, as a plan's allowance is.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Setting } from '../setting.ts';
 
-/** The day of March on which the summer begins in Zurich: noon is 11:00 UTC before and 10:00 from then. */
+/**
+ * The day of March on which the summer begins in Zurich: noon is 11:00 UTC before and 10:00 from
+ * then.
+ */
 function summerOf(year: number): number {
   const last = new Date(Date.UTC(year, 2, 31));
   return 31 - last.getUTCDay();

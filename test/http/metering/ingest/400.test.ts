@@ -20,7 +20,7 @@ const long = (length: number): string => 'x'.repeat(length);
 
 // prettier-ignore
 const EVENTS: [string, Fields, string[]][] = [
-  // what                                fields of an event                                    at, in it
+  // what fields of an event at, in it
   ['no name',                            { name: undefined },                                  ['name']],
   ['an empty name',                      { name: '' },                                         ['name']],
   ['a name of 256',                      { name: long(256) },                                  ['name']],

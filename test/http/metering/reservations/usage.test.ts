@@ -40,7 +40,8 @@ async function commit(feature: string, amount: number, value: number): Promise<v
 }
 
 const FEATURES: [string, number, number][] = [
-  // feature, consumed, events: 10 of the 25 were held, and the rest is another event; -1 is one, too
+  // feature, consumed, events: 10 of the 25 were held, and the rest is another event; -1 is one,
+  // too
   ['tokens', 31, 5],
   ['calls', 29, 31],
 ];

@@ -1,4 +1,5 @@
-// The Idempotency-Key header of a batch: sent again, the whole is replayed; another body is refused.
+// The Idempotency-Key header of a batch: sent again, the whole is replayed; another body is
+// refused.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { type Fields, Setting, testBooksClose } from '../setting.ts';
 import { batchOf, type Result } from './batch.ts';

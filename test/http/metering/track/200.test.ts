@@ -17,7 +17,7 @@ async function customerWith(...grants: Fields[]): Promise<string> {
 
 // prettier-ignore
 const RECORDED: [string, Fields[], unknown[], (number | null)[]][] = [
-  // what                                    grants                        values           balance  limit  consumed  remaining  overage
+  // what grants values balance limit consumed remaining overage
   ['one, where none is said',                [{}],                         [undefined],     [9,      10,    1,        9,         0]],
   ['a fraction',                             [{}],                         [0.1, 0.2],      [9.7,    10,    0.3,      9.7,       0]],
   ['a decimal string',                       [{}],                         ['0.000001'],    [9.999999, 10,  0.000001, 9.999999,  0]],

@@ -30,7 +30,7 @@ test.each(malformedBodies({ feature_key: 'feature', customer_id: CUSTOMER }))(
 
 // prettier-ignore
 const FIELDS: [string, string, Fields, string[]][] = [
-  // what                                 feature     fields                                          at
+  // what feature fields at
   ['a fraction on a whole meter',         'whole',    { value: 0.5 },                                 ['value']],
   ['overage: allow',                      'feature',  { overage: 'allow' },                           ['overage']],
   ['a timestamp',                         'feature',  { timestamp: '2026-01-01T00:00:00Z' },          ['timestamp']],

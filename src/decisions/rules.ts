@@ -38,13 +38,13 @@ const DENIED: Partial<Record<Reason, Rule>> = {
 const ALLOWED: Partial<Record<Reason, Rule>> = {
   unlimited: UNLIMITED,
   boolean: () => 'The customer had the feature: it is not counted.',
-  overage_allowed: ({ used }) => `Use beyond the limit was allowed: ${used} used after it.`,
+  overage_allowed: ({ used }) => `Usage over the limit was allowed: ${used} used after it.`,
 };
 
 const RECORDED: Rule = ({ used, left }, rest) => {
   if (rest === null) return ALWAYS;
   return rest < 0n
-    ? `Usage is a fact and is recorded in full, past the limit too: ${used} used after it.`
+    ? `Usage is recorded in full, also past the limit: ${used} used after it.`
     : `It was within the limit: ${left} left after it.`;
 };
 

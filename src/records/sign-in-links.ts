@@ -60,7 +60,7 @@ export async function useSignInLink(
   return used ?? null;
 }
 
-/** Why a link does not sign in, and whom it was for; null where it is unknown. */
+/** Why a link is refused, and whom it was for; null if that is unknown. */
 export async function findEndedLink(
   sql: Executor,
   token: string,

@@ -248,6 +248,22 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     { fault: 'in a block', files: file('ledger/a.ts', `/**\n * ${'word '.repeat(20)}\n */`) },
     { fault: 'behind spaces', files: file('test/a.ts', `    /** ${'word '.repeat(20)} */`) },
   ],
+  'the words of the glossary': [
+    {
+      fault: 'on a page',
+      files: {
+        'docs/GLOSSARY.md': '## Replaced\n| not | but |\n| --- | --- |\n| Free days | Trial days |',
+        'src/pages/a.ts': "const label = 'Free days';",
+      },
+    },
+    {
+      fault: 'in a document',
+      files: {
+        'docs/GLOSSARY.md': '## Replaced\n| putOff | postpone |',
+        'src/README.md': 'A task is `putOff`.',
+      },
+    },
+  ],
   'no pattern repeats a choice': [
     { fault: 'a repetition', files: file('src/http/a.ts', String.raw`const A = /^(\w+)*$/;`) },
     {
@@ -269,6 +285,7 @@ export const SOUND: Record<string, string> = {
   'README.md':
     '# A b\n\nSee `ledger/store/journal.ts`, `test/`, `/check`, `POST /track`, `src/**/*.ts`.',
   'ledger/README.md': '- **I1** one. See `kernel/money.ts` and `store/journal.ts`.',
+  'docs/GLOSSARY.md': '| term | meaning |\n\n## Replaced\n| putOff | postpone |',
   'docs/spec/usage.md': '# Usage\n\n## In the small\n',
   'src/http/route.ts': '// What is due (docs/spec/usage.md#in-the-small), by the contract.',
   'ledger/kernel/money.ts': [

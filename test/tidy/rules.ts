@@ -5,6 +5,7 @@ import { checkDocumentPaths, checkInvariants, checkLinks } from './rules/documen
 import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
 import { checkPatterns } from './rules/patterns.ts';
 import { checkLength, checkNames, checkTopLevel } from './rules/places.ts';
+import { checkWords } from './rules/words.ts';
 import type { Rule } from './tree.ts';
 
 export const RULES = {
@@ -21,6 +22,7 @@ export const RULES = {
   'every test runs': checkTestsRun,
   'the ledger reads no clock': checkNoClock,
   'comments keep 100 columns': checkCommentWidth,
+  'the words of the glossary': checkWords,
   'no pattern repeats a choice': checkPatterns,
 } satisfies Record<string, Rule>;
 

@@ -161,11 +161,11 @@ test('a decision on recorded usage says: within the limit, past it, allowed over
   ]);
   expect(await told([{ amount: 10 }], 12)).toEqual([
     'ok',
-    'Usage is a fact and is recorded in full, past the limit too: 12 of 10 were used after it.',
+    'Usage is recorded in full, also past the limit: 12 of 10 were used after it.',
   ]);
   expect(await told([{ amount: 10, overage_allowed: true }], 12)).toEqual([
     'overage_allowed',
-    'Use beyond the limit was allowed: 12 of 10 were used after it.',
+    'Usage over the limit was allowed: 12 of 10 were used after it.',
   ]);
   expect(await told([{ unlimited: true }], 12)).toEqual([
     'unlimited',

@@ -94,7 +94,9 @@ export class ActorStore {
 
 const HISTORIES_AT_ONCE = 4;
 
-/** Its meters of which something is held: it may be let go of at any time, and is settled anew then. */
+/**
+ * Its meters of which something is held: it may be let go of at any time, and is settled anew then.
+ */
 function holding(actor: Actor): { readonly actor: Actor; readonly meterId: string }[] {
   const held = [...actor.customerMeters.values()].filter(
     ({ tentative }) => (tentative?.reservations.length ?? 0) > 0,

@@ -1,5 +1,5 @@
-// Members of a pool and the pool itself, used, held and granted in any order, late and corrected too:
-// nothing breaks, and the books of each say what its grants have left and have covered.
+// Members of a pool and the pool itself, used, held and granted in any order, late and corrected
+// too: nothing breaks, and the books of each say what its grants have left and have covered.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { left } from '../../ledger/metering/grants.ts';

@@ -45,7 +45,7 @@ const next = at(FEB);
 
 // prettier-ignore
 const FAR: [string, Step[], value: bigint, outcome: string][] = [
-  // what                                             steps                                    value  outcome
+  // what, steps, value, outcome
   ['all that the period has room for',                [uses(MOST - 12n)],                      12n,   'done'],
   ['one more than that',                              [uses(MOST - 12n)],                      13n,   'out_of_range'],
   ['more than its own period has room for, later',    [uses(MOST - 5n), next],                 12n,   'done'],

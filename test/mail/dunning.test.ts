@@ -46,7 +46,9 @@ async function told({ customer_email: to }: Json): Promise<readonly string[][]> 
   const mails = office.taken.filter(({ recipient }) => recipient === to);
   return mails.map(({ subject = '', text = '' }) => [
     subject.replace(/INV-\S+/, 'INV'),
-    ...text.split('\n').filter((line) => /(?:next attempt|not retried|blocked on|ends on)/.test(line)),
+    ...text
+      .split('\n')
+      .filter((line) => /(?:next attempt|not retried|blocked on|ends on)/.test(line)),
   ]);
 }
 

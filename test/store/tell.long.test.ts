@@ -44,13 +44,13 @@ async function setStandby(name: string): Promise<void> {
  */
 async function haveCommitsWait(): Promise<() => Promise<void>> {
   await setStandby('away');
-  let mayEnd = false;
+  const end = { isAsked: false };
   const committing = (async () => {
-    while (!mayEnd) await other`select pg_logical_emit_message(true, 'a test', '')`;
+    while (!end.isAsked) await other`select pg_logical_emit_message(true, 'a test', '')`;
   })();
   await until('a commit waits', async () => (await waiting('SyncRep')).includes('a commit'));
   return async () => {
-    mayEnd = true;
+    end.isAsked = true;
     await setStandby('');
     await committing;
   };

@@ -2,13 +2,13 @@
 //
 // Who calls: repositories notify in the transaction that changes a row; caches subscribe.
 // How: the process that made a change tells the other nodes before it answers (`publish`). Messages
-// that are lost, and changes of other programs, are rows of `changes`, written in the transaction of
-// the change: every beat reads those that have become visible since the last one, and each is told
-// of after its commit (`tell.ts`), which makes the next beat begin soon. What dies before it
+// that are lost, and changes of other programs, are rows of `changes`, written in the transaction
+// of the change: every beat reads those that have become visible since the last one, and each is
+// told of after its commit (`tell.ts`), which makes the next beat begin soon. What dies before it
 // tells is heard with the next beat. Another pid than before means that the database may not be the
-// one that was read, no answer that a change may be missed now.
-// Why a transaction counts and not its time: a row becomes visible when its transaction ends, and a
-// later transaction may have ended before. None below the oldest open one can still end.
+// one that was read, no answer that a change may be missed now. Why a transaction counts and not
+// its time: a row becomes visible when its transaction ends, and a later transaction may have ended
+// before. None below the oldest open one can still end.
 // Holds: a client with the answer to a change sees it with its next request, on any node that
 // answers its peers. A cache that drops what it is told, and keeps nothing while `trusted` is
 // false, is never stale for longer than BEAT_MS + SILENCE_MS_MAX.
@@ -24,8 +24,8 @@ const BEAT_MS = 250;
 const TOLD_MS = 10;
 const SILENCE_MS_MAX = 600;
 /**
- * There is a row of it. Nodes of the release before notify without one, and read the first two parts
- * of ours.
+ * There is a row of it. Nodes of the release before notify without one, and read the first two
+ * parts of ours.
  */
 const STORED = 'stored';
 
@@ -108,7 +108,9 @@ class Listener implements OpenChanges {
   #backend = 0;
   /** The oldest transaction that may have been open at the last look; null before the first one. */
   #since: string | null = null;
-  /** What the last look found: as long as an old transaction is open, the next one finds it again. */
+  /**
+   * What the last look found: as long as an old transaction is open, the next one finds it again.
+   */
   #found = new Set<string>();
   #isBeating = false;
   /** Whether something was told that the next beat looks for. */
@@ -272,7 +274,10 @@ type Row = {
 /** The backend that answered and listens, and what the look before has not found. */
 type Look = { readonly backend: number; readonly news: readonly Change[] };
 
-/** A message of two statements is answered with two lists of rows, which the driver's types do not know. */
+/**
+ * A message of two statements is answered with two lists of rows, which the driver's types do not
+ * know.
+ */
 function rowsOf(results: readonly unknown[]): readonly Row[] {
   return results[1] as readonly Row[];
 }

@@ -1,14 +1,14 @@
 // NOTIFY, outside of the transaction that it tells of.
 //
-// Who calls: whoever writes rows that another process waits for and looks for anyway, each second or
-// four times a second (`changes.ts`).
+// Who calls: whoever writes rows that another process waits for and looks for anyway, each second
+// or four times a second (`changes.ts`).
 // Why: from a NOTIFY on PostgreSQL holds one lock for all databases of the server until the commit
 // has ended. With a synchronous standby that is a round trip, and all nodes together would commit
 // one such transaction after the other.
 // How: what a transaction tells is sent when it has committed. One statement is on its way at a
 // time, and one more takes what came meanwhile; the same thing is told once.
-// Does not: promise anything. What is told between a commit and a kill is lost, so whoever must hear
-// of it looks for its rows.
+// Does not: promise anything. What is told between a commit and a kill is lost, so whoever must
+// hear of it looks for its rows.
 import type { ISql, Sql as PoolOf, TransactionSql } from 'postgres';
 import { assert } from '../../../ledger/kernel/assert.ts';
 

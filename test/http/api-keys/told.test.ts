@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** How often the database has it for those who look, and how often this process heard of it until now. */
+/**
+ * How often the database has it for those who look, and how often this process heard of it until
+ * now.
+ */
 async function countOf(id: string): Promise<[number, number]> {
   const stored = await server.sql`select from changes where kind = 'api_key' and subject = ${id}`;
   const marker = ids.next();

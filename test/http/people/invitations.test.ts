@@ -143,7 +143,8 @@ test('a new invitation replaces the old; withdrawn and week-old ones do not work
   }
   expect((await new Tab(server).post(second.link, { name: 'x' })).status).toBe(410);
   const third = await invited(anEmail());
-  // By the clock that the server reads: PostgreSQL's is finer and may be ahead within a millisecond.
+  // By the clock that the server reads: PostgreSQL's is finer and may be ahead within a
+  // millisecond.
   await server.sql`update invitations set expires_at = ${new Date()} where id = ${third.id}`;
   expect((await new Tab(server).post(third.link, { name: 'x' })).status).toBe(410);
   const { json } = await server.call('GET', '/invitations?limit=3', { key: key() });

@@ -1,7 +1,7 @@
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import type { Mark, Span, Unbilled } from './span.ts';
-import { billerOf, quantityOf, runningSpan } from './spans.ts';
+import { billerOf, isUncut, quantityOf, runningSpan } from './spans.ts';
 import { type Period, snapshotOf, spansIn } from './meter.ts';
 
 // Opens, closes and prices spans, as part of a decision on the meter (`span.ts` says what they
@@ -154,16 +154,17 @@ export function billSpans(draft: MeterDraft, ids: readonly string[], billedAs: s
 }
 
 /** Takes back what was billed for a change that did not happen. */
-export function unbillSpans(draft: MeterDraft, { undone, billedAs, cutAt }: Unbilled): void {
-  const following = draft.state.spans.filter(({ start }) => start === cutAt);
+export function unbillSpans(draft: MeterDraft, what: Unbilled): void {
+  const { undone, billedAs, cutAt } = what;
+  const { spans } = draft.state;
+  const following = spans.filter(({ start }) => start === cutAt);
   const changed: Span[] = [];
-  for (const span of draft.state.spans) {
+  for (const span of spans) {
     if (!billedAs.includes(span.billedAs ?? '')) continue;
+    const isCut = isUncut(spans, span, what);
     const next = following.find(
       ({ accountId, subscriptionId }) =>
-        span.end === cutAt &&
-        accountId === span.accountId &&
-        subscriptionId === span.subscriptionId,
+        isCut && accountId === span.accountId && subscriptionId === span.subscriptionId,
     );
     if (next !== undefined) {
       draft.putSpan(next, false);

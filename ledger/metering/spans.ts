@@ -10,7 +10,7 @@ import {
 } from './meter.ts';
 import type { Reservation } from './reservation.ts';
 import { beyond, consumedAt, soldIn, soldOfLevel } from './sold.ts';
-import type { Mark, Span } from './span.ts';
+import type { Mark, Span, Unbilled } from './span.ts';
 import type { UsagePrice } from './usage-price.ts';
 
 // Questions about spans that change nothing (`span.ts` says what they are).
@@ -153,6 +153,22 @@ export function quantified(spans: readonly BillableSpan[]): readonly BillableSpa
 export function grownOf({ opening, closing, limit }: BillableSpan): bigint {
   const grown = beyond(consumedAt(closing), limit) - beyond(consumedAt(opening), limit);
   return grown > 0n ? grown : 0n;
+}
+
+/**
+ * Whether a span was cut by the change that is taken back. Not where its line stays and has nothing
+ * else of its period: then another change of the same millisecond has cut and billed it.
+ */
+export function isUncut<Of extends Pick<Span, 'accountId' | 'end' | 'billedAs'>>(
+  spans: readonly Of[],
+  span: Of,
+  { undone, billedAs, cutAt }: Unbilled,
+): boolean {
+  const line = span.billedAs;
+  if (span.end !== cutAt || line === null || !billedAs.includes(line)) return false;
+  if (undone.includes(line)) return true;
+  const { accountId } = span;
+  return spans.some((one) => one !== span && one.billedAs === line && one.accountId === accountId);
 }
 
 /** A span and the one after it, as one that had not been cut. */

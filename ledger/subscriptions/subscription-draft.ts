@@ -3,7 +3,7 @@ import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent, LedgerEventType } from '../event.ts';
 import type { Customer } from '../metering/meter.ts';
 import type { Unbilled } from '../metering/span.ts';
-import { type BillableSpan, joined, quantified } from '../metering/spans.ts';
+import { type BillableSpan, isUncut, joined, quantified } from '../metering/spans.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { Ids } from '../ports.ts';
 import { externalIdOf } from '../metering/signup.ts';
@@ -214,10 +214,9 @@ export class SubscriptionDraft {
   unbillSpans(what: Unbilled): void {
     if (this.#spans.length === 0) return;
     this.order({ kind: 'unbill', ...what });
-    const { undone, billedAs, cutAt } = what;
-    const isBilled = (span: BillableSpan): boolean => billedAs.includes(span.billedAs ?? '');
+    const { undone, cutAt } = what;
     const following = this.#spans.filter(({ start }) => start === cutAt);
-    const cuts = this.#spans.filter((span) => span.end === cutAt && isBilled(span));
+    const cuts = this.#spans.filter((span) => isUncut(this.#spans, span, what));
     const ofSame = (spans: readonly BillableSpan[], { accountId }: BillableSpan) =>
       spans.find((one) => one.accountId === accountId);
     const spans = this.#spans.flatMap((span) => {

@@ -187,3 +187,17 @@ describe('a larger plan that was waited for, and back', () => {
     },
   );
 });
+
+test('a change that is refused leaves what another of its millisecond has billed', async () => {
+  const world = await using(SMALL);
+  await world.advance(T0 + 3 * DAY + HOUR);
+  await use(world, 12n);
+  const second: Offer = { ...SMALL, plan: CHEAPER };
+  expect(await world.change(second)).toBeTrue();
+  await world.use([{ id: ids.next(), at: world.now - HOUR, value: 7n, member: 0n }]);
+  world.isDeclined = true;
+  expect(await world.change({ ...SMALL, plan: DEARER })).toBeFalse();
+  world.isDeclined = false;
+  await toRenewal(world);
+  expect(billed(world)).toEqual(['2 200', '7 700']);
+});

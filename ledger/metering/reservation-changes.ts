@@ -1,5 +1,6 @@
 import { announceExhaustion } from './announcements.ts';
 import { countLate } from './span-changes.ts';
+import type { Span } from './span.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
 import { inRange, one as unit } from '../kernel/quantity.ts';
 import type { MeterDraft } from './meter-draft.ts';
@@ -66,14 +67,14 @@ export function useHeld(
   value: bigint,
 ): { readonly resolved: Reservation; readonly used: UsageAnswer } {
   const { now } = draft.context;
-  const { id, amount, accountId, holdId, createdAt } = one;
+  const { id, amount, accountId, holdId } = one;
   const resolved: Reservation = { ...one, status: 'committed', resolvedAt: now, settled: 0n };
   const period = draft.period(accountId);
   const used = use(draft, period, {
     id: reservationTransferId(draft.context.ids, 'commit', id),
     hold: { id: holdId, amount },
     value,
-    eventAt: heldAt(draft.state, period, { createdAt, now }),
+    ...heldAt(draft.state, period, { ...one, now }),
     after: heldSince(one),
     resolve: () => draft.putReservation(resolved),
   });
@@ -96,6 +97,7 @@ export function useMore(
     hold,
     value,
     eventAt: draft.context.now,
+    within: null,
     after: lastOf(draft.context.now),
     resolve: null,
   });
@@ -106,6 +108,8 @@ type Use = {
   readonly hold: { readonly id: string; readonly amount: bigint };
   readonly value: bigint;
   readonly eventAt: number;
+  /** The span that it is of, where its time does not say so. */
+  readonly within: Span | null;
   /** The moment in which it was used: its stretch (`stretch.ts`). */
   readonly after: number;
   /** What is used was held before, and is no more; null where it was not. */
@@ -115,7 +119,7 @@ type Use = {
 function use(
   draft: MeterDraft,
   period: Period,
-  { id, hold, value, eventAt, after: moment, resolve }: Use,
+  { id, hold, value, eventAt, within, after: moment, resolve }: Use,
 ): UsageAnswer {
   const { customer, meter, now } = draft.context;
   const aggregate = period.aggregate + value;
@@ -125,7 +129,7 @@ function use(
   const settle = followsOn(draft.state, { period, after: moment, used: value, held })
     ? anew(draft, { period, after: moment, value, key: id })
     : null;
-  countLate(draft, { period, eventAt }, (mark) => ({
+  countLate(draft, { period, eventAt, within }, (mark) => ({
     ...mark,
     aggregate: mark.aggregate + value,
   }));

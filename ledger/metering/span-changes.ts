@@ -1,16 +1,17 @@
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import type { Mark, Span, Unbilled } from './span.ts';
-import { billerOf, isUncut, quantityOf, runningSpan } from './spans.ts';
+import { billerOf, cutBy, isEmptyIn, joined, quantityOf, runningSpan } from './spans.ts';
 import { type Period, snapshotOf, spansIn } from './meter.ts';
+import { placeIn } from './stretch.ts';
 
 // Opens, closes and prices spans, as part of a decision on the meter (`span.ts` says what they
 // are).
 
 /**
  * Closes the span that runs. `limit`: with which it closes, the period's own by default. One that
- * began at `at` or later is dropped, unless it has counted something: what was paid late begins
- * earlier than it is decided, and what was used meanwhile is billed.
+ * began at `at` or later is dropped, unless it has counted or holds something: several things may
+ * happen in one millisecond, and what was paid late begins earlier than it is decided.
  */
 export function closeSpan(
   draft: MeterDraft,
@@ -19,15 +20,14 @@ export function closeSpan(
 ): void {
   const span = runningSpan(draft.state);
   if (span === null) return;
-  const { aggregate } = draft.state.current;
-  const isEmpty = span.start >= at && span.opening.aggregate === aggregate;
-  if (isEmpty) return draft.putSpan(span, false);
+  if (span.start >= at && isEmptyIn(draft.state, span)) return draft.putSpan(span, false);
   // A late event must find this period: one without an account is not kept.
   if (!draft.state.current.opened) draft.changePeriod(draft.state.current, {});
-  const end = span.start < at ? at : Math.max(span.start + 1, draft.context.now);
+  const end = span.start < at ? at : Math.max(span.start, draft.context.now);
   const periodEnd = draft.state.current.end;
   if (periodEnd === null || end < periodEnd) draft.boundary(end);
-  draft.putSpan({ ...span, end, limit, closing: markOf(draft.state.current) });
+  const endedIn = placeIn(draft.state.stretch, end);
+  draft.putSpan({ ...span, end, endedIn, limit, closing: markOf(draft.state.current) });
 }
 
 /** Opens a span where usage is sold and none runs. */
@@ -41,16 +41,21 @@ export function openSpan(draft: MeterDraft, at: number): void {
   const closed = last?.accountId === current.accountId ? (last.end ?? 0) : 0;
   const start = Math.max(at, current.start, closed);
   const { subscriptionId, price } = biller;
+  const same = spansIn(draft.state, current).filter((span) => span.start === start);
+  const place = (same.at(-1)?.place ?? -1) + 1;
+  const name = place === 0 ? String(start) : `${start} ${place}`;
   draft.putSpan({
-    id: draft.context.ids.derive('span', current.accountId, subscriptionId, String(start)),
+    id: draft.context.ids.derive('span', current.accountId, subscriptionId, name),
     subscriptionId,
     price,
     accountId: current.accountId,
     period: current.end === null ? null : { start: current.start, end: current.end },
     start,
+    place,
     end: null,
+    endedIn: null,
     limit: null,
-    opening: start === current.start ? NOTHING : markOf(current),
+    opening: start === current.start && place === 0 ? NOTHING : markOf(current),
     closing: null,
     billedAs: null,
   });
@@ -58,7 +63,8 @@ export function openSpan(draft: MeterDraft, at: number): void {
 
 /**
  * Makes the span that runs that of the allowance whose price counts now. `limit`: of the period
- * before the allowances changed. `since`: what began then or later has the new price from its start.
+ * before the allowances changed. `since`: what began then or later has the new price from its
+ * start.
  */
 export function followBiller(
   draft: MeterDraft,
@@ -81,9 +87,10 @@ export function followBiller(
 }
 
 /**
- * A change of plan counts from `since`: what closed since then in the period that runs has its price, or
- * none. What closed with its period keeps the limit and the price with which it closed: that plan was in
- * force until the change was paid. A renewal does not wait, and is only decided late: all has its price.
+ * A change of plan counts from `since`: what closed since then in the period that runs has its
+ * price, or none. What closed with its period keeps the limit and the price with which it closed:
+ * that plan was in force until the change was paid. A renewal does not wait, and is only decided
+ * late: all has its price.
  */
 export function repriceSince(
   draft: MeterDraft,
@@ -110,13 +117,15 @@ export function repriceSince(
 }
 
 /**
- * The subscription ended at `at`: nothing is sold from then on. A span that has closed since, because
- * the end is decided late, ends there with what it counts.
+ * The subscription ended at `at`: nothing is sold from then on, but what was before it in the same
+ * millisecond. A span that has closed since, because the end is decided late, ends there with what
+ * it counts.
  */
 export function dropSince(draft: MeterDraft, subscriptionId: string, at: number): void {
   const isIts = (span: Span) => span.subscriptionId === subscriptionId && span.billedAs === null;
   const its = draft.state.spans.filter(isIts);
-  draft.dropSpans(its.filter(({ start }) => start >= at));
+  const isNow = at === draft.context.now;
+  draft.dropSpans(its.filter(({ start, end }) => start >= at && !(isNow && end === at)));
   draft.changeSpans(
     its
       .filter(({ start, end }) => start < at && end !== null && end > at)
@@ -124,18 +133,26 @@ export function dropSince(draft: MeterDraft, subscriptionId: string, at: number)
   );
 }
 
-/** Counts a late event in each mark that is after it. `count` adds the event to a mark. */
+/**
+ * Counts a late event in each mark that is after it. `count` adds the event to a mark. `within`:
+ * the span that it is of, where its time alone does not say so.
+ */
 export function countLate(
   draft: MeterDraft,
-  { period, eventAt }: { readonly period: Period; readonly eventAt: number },
+  {
+    period,
+    eventAt,
+    within = null,
+  }: { readonly period: Period; readonly eventAt: number; readonly within?: Span | null },
   count: (mark: Mark) => Mark,
 ): void {
-  const { spans } = draft.state;
-  const last = spans.at(-1);
-  if (last === undefined || eventAt >= (last.end ?? last.start)) return;
-  for (const span of spansIn(draft.state, period)) {
-    const isBefore = eventAt < span.start;
-    const isIn = span.closing !== null && span.end !== null && eventAt < span.end;
+  const last = draft.state.spans.at(-1);
+  if (last === undefined || (within === null && eventAt >= (last.end ?? last.start))) return;
+  const spans = spansIn(draft.state, period);
+  const own = within === null ? -1 : spans.indexOf(within);
+  for (const [index, span] of spans.entries()) {
+    const isBefore = own === -1 ? eventAt < span.start : index > own;
+    const isIn = own === -1 ? span.end !== null && eventAt < span.end : index >= own;
     if (!isBefore && !isIn) continue;
     draft.putSpan({
       ...span,
@@ -155,24 +172,14 @@ export function billSpans(draft: MeterDraft, ids: readonly string[], billedAs: s
 
 /** Takes back what was billed for a change that did not happen. */
 export function unbillSpans(draft: MeterDraft, what: Unbilled): void {
-  const { undone, billedAs, cutAt } = what;
   const { spans } = draft.state;
-  const following = spans.filter(({ start }) => start === cutAt);
-  const changed: Span[] = [];
-  for (const span of spans) {
-    if (!billedAs.includes(span.billedAs ?? '')) continue;
-    const isCut = isUncut(spans, span, what);
-    const next = following.find(
-      ({ accountId, subscriptionId }) =>
-        isCut && accountId === span.accountId && subscriptionId === span.subscriptionId,
-    );
-    if (next !== undefined) {
-      draft.putSpan(next, false);
-      const { id, period, start, opening } = span;
-      draft.putSpan({ ...next, id, period, start, opening });
-    } else if (undone.includes(span.billedAs ?? '')) changed.push({ ...span, billedAs: null });
+  const cut = cutBy(spans, what);
+  for (const [span, next] of cut) {
+    draft.putSpan(next, false);
+    draft.putSpan(joined(span, next));
   }
-  draft.changeSpans(changed);
+  const undone = (span: Span) => !cut.has(span) && what.undone.includes(span.billedAs ?? '');
+  draft.changeSpans(spans.filter(undone).map((span) => ({ ...span, billedAs: null })));
 }
 
 /**

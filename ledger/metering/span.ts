@@ -5,14 +5,14 @@ import type { UsagePrice } from './usage-price.ts';
  *
  * How it works: while an allowance with a price is live, one span of the meter runs. It closes at
  * the end of the meter's period, at a change of plan and at the end of the subscription, and the
- * next one opens then (`span-changes.ts`). A span keeps what its period had counted before its start
- * and before its end, so what it sold follows from three numbers. All spans of one price in one period
- * are rated as one, however often they were cut (`subscriptions/usage-billing.ts`).
+ * next one opens then (`span-changes.ts`). A span keeps what its period had counted before its
+ * start and before its end, so what it sold follows from three numbers. All spans of one price in
+ * one period are rated as one, however often they were cut (`subscriptions/usage-billing.ts`).
  *
- * What holds: an event counts by its own time. A late one changes each mark that is after it, in the
- * decision that records it. Where several subscriptions sell one feature, the one bills whose
- * allowance leads. What is closed keeps its limit.
- * What it does not do: know money. `ledger/subscriptions` rates and bills.
+ * What holds: an event counts by its own time. A late one changes each mark that is after it, in
+ * the decision that records it. Where several subscriptions sell one feature, the one bills whose
+ * allowance leads. What is closed keeps its limit. What it does not do: know money.
+ * `ledger/subscriptions` rates and bills.
  *
  * Limits: an event that was recorded with a time after a change of plan, before the change, counts
  * before it (events may be 5 minutes early). A late event of a `unique` meter whose member was
@@ -27,13 +27,23 @@ export type Span = {
   /** The account of the period that it is in. */
   readonly accountId: string;
   /**
-   * That period, as it was to be when the span opened: a minimum is for the share of it in which the
-   * price was in force. null of spans that are older than this field: theirs is whole.
+   * That period, as it was to be when the span opened: a minimum is for the share of it in which
+   * the price was in force. null of spans that are older than this field: theirs is whole.
    */
   readonly period: { readonly start: number; readonly end: number } | null;
   readonly start: number;
-  /** Exclusive; null while it runs. */
+  /** Of those that start in one millisecond, which one: 0 is the first. */
+  readonly place: number;
+  /**
+   * Exclusive; null while it runs. The start of one that was cut in the millisecond in which it
+   * began.
+   */
   readonly end: number | null;
+  /**
+   * Its place among the boundaries of that millisecond (`stretch.ts`); null of spans that are older
+   * than this field.
+   */
+  readonly endedIn: number | null;
   /** With which it closed, scaled; null: it runs, or was unlimited. */
   readonly limit: bigint | null;
   /** Of the period's events before its start, and before its end once it is closed. */

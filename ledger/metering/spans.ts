@@ -11,6 +11,7 @@ import {
 import type { Reservation } from './reservation.ts';
 import { beyond, consumedAt, soldIn, soldOfLevel } from './sold.ts';
 import type { Mark, Span, Unbilled } from './span.ts';
+import { heldSince, momentOf } from './stretch.ts';
 import type { UsagePrice } from './usage-price.ts';
 
 // Questions about spans that change nothing (`span.ts` says what they are).
@@ -24,6 +25,7 @@ export type BillableSpan = Pick<
   | 'accountId'
   | 'period'
   | 'start'
+  | 'place'
   | 'end'
   | 'opening'
   | 'billedAs'
@@ -34,10 +36,14 @@ export type BillableSpan = Pick<
   readonly limit: bigint | null;
   /** What is past the allowance, scaled; of a span that runs, so far. */
   readonly quantity: bigint;
-  /** Whether the price is still in force in its period: it runs, or the next span goes on with it. */
+  /**
+   * Whether the price is still in force in its period: it runs, or the next span goes on with it.
+   */
   readonly goesOn: boolean;
   /** Whether units of its period are held: what is committed of them may be its own. */
   readonly isHeld: boolean;
+  /** It runs, and nothing was used or held in it: cut in its first millisecond, it is none. */
+  readonly isEmpty: boolean;
 };
 
 /** The allowance whose price counts: of those that charge, the one that leads. */
@@ -91,8 +97,8 @@ export function quantityOf(state: MeterState, span: Span): bigint {
 }
 
 /**
- * What a subscription has sold in the period that runs, since then and not billed, with what is held. 0
- * where it began to sell before.
+ * What a subscription has sold in the period that runs, since then and not billed, with what is
+ * held. 0 where it began to sell before.
  */
 export function soldSince(
   state: MeterState,
@@ -111,28 +117,59 @@ export function billableSpans(meter: Meter, state: MeterState): readonly Billabl
   const held = new Set(state.reservations.map(({ accountId }) => accountId));
   return quantified(
     state.spans.map((span) => {
-      const { id, subscriptionId, price, accountId, period, start, end, billedAs } = span;
-      const of = { id, subscriptionId, price, accountId, period, meter, billedAs };
+      const { id, subscriptionId, price, accountId, period, start, place, end, billedAs } = span;
+      const of = { id, subscriptionId, price, accountId, period, place, meter, billedAs };
       const [goesOn, isHeld] = [end === null, held.has(accountId)];
-      return { ...of, start, end, ...stretchOf(state, span), quantity: 0n, goesOn, isHeld };
+      const isEmpty = isEmptyIn(state, span);
+      return {
+        ...of,
+        start,
+        end,
+        ...stretchOf(state, span),
+        quantity: 0n,
+        goesOn,
+        isHeld,
+        isEmpty,
+      };
     }),
   );
 }
 
 /**
- * When what is committed of a hold was used: now; or when it was made, where its period is over, or the
- * subscription that sold it has ended, also in the very millisecond in which it was made.
+ * When what is committed of a hold was used: now. Where its period is over, or the subscription
+ * that sold it has ended, also in the very millisecond in which it was made: when it was made, and
+ * in which span.
  */
 export function heldAt(
   state: MeterState,
   period: Period,
-  { createdAt, now }: Pick<Reservation, 'createdAt'> & { readonly now: number },
-): number {
-  const span = spansIn(state, period).findLast(({ start }) => start <= createdAt);
+  { createdAt, place, now }: Pick<Reservation, 'createdAt' | 'place'> & { readonly now: number },
+): { readonly eventAt: number; readonly within: Span | null } {
+  const spans = spansIn(state, period).filter(({ start }) => start <= createdAt);
+  const moment = heldSince({ createdAt, place });
+  const span = spans.find((one) => closedAt(one) > moment) ?? spans.at(-1) ?? null;
   const end = span?.end ?? Infinity;
   const isOver = createdAt <= end && !givesAnything(state, span?.subscriptionId);
-  if (isOver && end < Infinity) return Math.max(period.start, Math.min(createdAt, end - 1));
-  return within(period, now) ? now : Math.max(period.start, createdAt);
+  if (isOver && end < Infinity) {
+    return { eventAt: Math.max(period.start, Math.min(createdAt, end - 1)), within: span };
+  }
+  const eventAt = within(period, now) ? now : Math.max(period.start, createdAt);
+  return { eventAt, within: null };
+}
+
+/** The moment in which it closed; Infinity while it runs. */
+const closedAt = ({ end, endedIn }: Span): number =>
+  end === null ? Infinity : momentOf(end, endedIn ?? 0);
+
+/** Whether a span that runs has counted nothing, and nothing was held in it that is held still. */
+export function isEmptyIn({ current, reservations, spans }: MeterState, span: Span): boolean {
+  if (span.end !== null || span.opening.aggregate !== current.aggregate) return false;
+  if (current.reserved === 0n) return true;
+  const before = spans[spans.indexOf(span) - 1];
+  const since = before?.end === span.start ? closedAt(before) : span.start;
+  return !reservations.some(
+    (one) => one.accountId === current.accountId && heldSince(one) >= since,
+  );
 }
 
 function givesAnything({ grants }: MeterState, subscriptionId: string | undefined): boolean {
@@ -149,30 +186,42 @@ export function quantified(spans: readonly BillableSpan[]): readonly BillableSpa
   return spans.map((span) => ({ ...span, quantity: sold.get(span) ?? 0n }));
 }
 
-/** How much more of a level is above the limit than at its start: levels of before were sold once a period. */
+/**
+ * How much more of a level is above the limit than at its start: levels of before were sold once a
+ * period.
+ */
 export function grownOf({ opening, closing, limit }: BillableSpan): bigint {
   const grown = beyond(consumedAt(closing), limit) - beyond(consumedAt(opening), limit);
   return grown > 0n ? grown : 0n;
 }
 
+type Cut = Pick<Span, 'accountId' | 'subscriptionId' | 'start' | 'end' | 'billedAs'>;
+
 /**
- * Whether a span was cut by the change that is taken back. Not where its line stays and has nothing
- * else of its period: then another change of the same millisecond has cut and billed it.
+ * What the change that is taken back has cut, each with the span after it. Not where its line stays
+ * and has nothing else of its period: then another change of the same millisecond has cut and
+ * billed it.
  */
-export function isUncut<Of extends Pick<Span, 'accountId' | 'end' | 'billedAs'>>(
+export function cutBy<Of extends Cut>(
   spans: readonly Of[],
-  span: Of,
   { undone, billedAs, cutAt }: Unbilled,
-): boolean {
-  const line = span.billedAs;
-  if (span.end !== cutAt || line === null || !billedAs.includes(line)) return false;
-  if (undone.includes(line)) return true;
-  const { accountId } = span;
-  return spans.some((one) => one !== span && one.billedAs === line && one.accountId === accountId);
+): ReadonlyMap<Of, Of> {
+  const cut = new Map<Of, Of>();
+  for (const its of Map.groupBy(spans, ({ accountId }) => accountId).values()) {
+    const index = its.findLastIndex(({ end }) => end === cutAt);
+    const [span, next] = [its[index], its[index + 1]];
+    if (span === undefined || next?.start !== cutAt) continue;
+    const { billedAs: line, subscriptionId } = span;
+    if (line === null || !billedAs.includes(line) || next.subscriptionId !== subscriptionId)
+      continue;
+    const isOnly = !its.some((one) => one !== span && one.billedAs === line);
+    if (undone.includes(line) || !isOnly) cut.set(span, next);
+  }
+  return cut;
 }
 
 /** A span and the one after it, as one that had not been cut. */
-export function joined(cut: BillableSpan, next: BillableSpan): BillableSpan {
-  const { id, period, start, opening } = cut;
-  return { ...next, id, period, start, opening };
+export function joined<Of extends Span | BillableSpan>(cut: Of, next: Of): Of {
+  const { id, period, start, place, opening } = cut;
+  return { ...next, id, period, start, place, opening };
 }

@@ -213,7 +213,7 @@ const RARE = `,
   ),
   spanned AS (
     INSERT INTO usage_spans AS u (${namesOf(SPAN_COLUMNS)})
-    SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_sold_spans')}
+    SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_placed_spans')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SPAN_COLUMNS, 'excluded', 'u')}
   ),
   marked AS (

@@ -9,7 +9,9 @@ export type SpanJson = {
   readonly period_start: string | null;
   readonly period_end: string | null;
   readonly started_at: string;
+  readonly place: number;
   readonly ended_at: string | null;
+  readonly ended_in: number | null;
   readonly quantity_limit: number | null;
   readonly opening_aggregate: number;
   readonly opening_latest_at: string | null;
@@ -29,7 +31,9 @@ export function spanOf(row: SpanJson): Span {
     accountId: row.account_id,
     period: periodOf(row),
     start: Date.parse(row.started_at),
+    place: row.place,
     end: row.ended_at === null ? null : Date.parse(row.ended_at),
+    endedIn: row.ended_in,
     limit: row.quantity_limit === null ? null : BigInt(row.quantity_limit),
     opening: {
       aggregate: BigInt(row.opening_aggregate),

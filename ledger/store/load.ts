@@ -108,7 +108,7 @@ async function readMeters(
   const [states, grants, periods] = await Promise.all([
     byMeter(sql<StateRow[]>`
       select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, (
-        select jsonb_agg(to_jsonb(u) || jsonb_build_object('price', ${priceJson(sql)}) order by u.started_at)
+        select jsonb_agg(to_jsonb(u) || jsonb_build_object('price', ${priceJson(sql)}) order by u.started_at, u.place)
         from usage_spans u join usage_prices p on p.id = u.usage_price_id
         where u.slot = c.slot and u.customer_id = c.customer_id and u.meter_id = c.meter_id and u.live) as spans, (
         select jsonb_agg(${reservationJson(sql)} order by v.expires_at, v.id) from reservations v

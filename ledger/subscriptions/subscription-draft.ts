@@ -3,7 +3,7 @@ import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent, LedgerEventType } from '../event.ts';
 import type { Customer } from '../metering/meter.ts';
 import type { Unbilled } from '../metering/span.ts';
-import { type BillableSpan, isUncut, joined, quantified } from '../metering/spans.ts';
+import { type BillableSpan, cutBy, joined, quantified } from '../metering/spans.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { Ids } from '../ports.ts';
 import { externalIdOf } from '../metering/signup.ts';
@@ -182,10 +182,16 @@ export class SubscriptionDraft {
     this.closeSpans(at, goesOn);
   }
 
-  /** The same, where another order closes them. What begins at `at` or later is not sold. */
+  /**
+   * The same, where another order closes them. What begins at `at` or later is not sold, but what
+   * was used or is held in the same millisecond.
+   */
   closeSpans(at: number, goesOn: (span: BillableSpan) => boolean = () => false): void {
+    const isNow = at === this.context.now;
+    const isUsed = ({ start, end, isEmpty }: BillableSpan): boolean =>
+      start === at && (end ?? at) === at && !isEmpty;
     this.#spans = this.#spans
-      .filter(({ start, billedAs }) => start < at || billedAs !== null)
+      .filter((span) => span.start < at || span.billedAs !== null || (isNow && isUsed(span)))
       .map((span) => (isOpenAt(span, at) ? { ...span, end: at, goesOn: goesOn(span) } : span));
   }
 
@@ -214,17 +220,15 @@ export class SubscriptionDraft {
   unbillSpans(what: Unbilled): void {
     if (this.#spans.length === 0) return;
     this.order({ kind: 'unbill', ...what });
-    const { undone, cutAt } = what;
-    const following = this.#spans.filter(({ start }) => start === cutAt);
-    const cuts = this.#spans.filter((span) => isUncut(this.#spans, span, what));
-    const ofSame = (spans: readonly BillableSpan[], { accountId }: BillableSpan) =>
-      spans.find((one) => one.accountId === accountId);
-    const spans = this.#spans.flatMap((span) => {
-      const cut = span.start === cutAt ? ofSame(cuts, span) : undefined;
-      if (cut !== undefined) return [joined(cut, span)];
-      if (cuts.includes(span) && ofSame(following, span) !== undefined) return [];
-      return undone.includes(span.billedAs ?? '') ? [{ ...span, billedAs: null }] : [span];
-    });
+    const cut = cutBy(this.#spans, what);
+    const following = new Map([...cut].map(([span, next]) => [next, joined(span, next)]));
+    const spans = this.#spans
+      .filter((span) => !cut.has(span))
+      .map((span) =>
+        what.undone.includes(span.billedAs ?? '')
+          ? { ...span, billedAs: null }
+          : (following.get(span) ?? span),
+      );
     this.#spans = quantified(spans);
   }
 

@@ -62,19 +62,19 @@ const beyond = (units: string, free: string): string => `greatest(0, ${units} - 
 const SOLD_SPANS = `(
   WITH RECURSIVE closed AS (
     SELECT s.*, greatest(0, s.opening_aggregate)::numeric AS from_units, greatest(0, s.closing_aggregate)::numeric AS to_units,
-      row_number() OVER period AS place, m.aggregation NOT IN ('sum', 'count') AS is_level,
+      row_number() OVER period AS nth, m.aggregation NOT IN ('sum', 'count') AS is_level,
       m.aggregation IN ('sum', 'count') AND count(*) OVER (PARTITION BY s.account_id) > 1 AS is_walked,
-      lag(s.ended_at) OVER (PARTITION BY s.account_id, s.subscription_id, s.usage_price_id ORDER BY s.started_at, s.id) IS DISTINCT FROM s.started_at AS is_begun
+      lag(s.ended_at) OVER (PARTITION BY s.account_id, s.subscription_id, s.usage_price_id ORDER BY s.started_at, s.place) IS DISTINCT FROM s.started_at AS is_begun
     FROM usage_spans s JOIN meters m ON m.id = s.meter_id
     WHERE s.ended_at IS NOT NULL AND (s.live OR s.billed_as IS NOT NULL)
-    WINDOW period AS (PARTITION BY s.account_id ORDER BY s.started_at, s.id)
+    WINDOW period AS (PARTITION BY s.account_id ORDER BY s.started_at, s.place)
   ), walk AS (
-    SELECT account_id, 0::bigint AS place, '{}'::numeric[] AS used, '{}'::numeric[] AS sold FROM closed WHERE is_walked AND place = 1
+    SELECT account_id, 0::bigint AS nth, '{}'::numeric[] AS used, '{}'::numeric[] AS sold FROM closed WHERE is_walked AND nth = 1
     UNION ALL
-    SELECT c.account_id, c.place, t.used || greatest(0, c.to_units - c.from_units), t.sold || CASE
+    SELECT c.account_id, c.nth, t.used || greatest(0, c.to_units - c.from_units), t.sold || CASE
       WHEN c.quantity_limit IS NULL OR c.to_units < c.from_units THEN 0
       ELSE ${beyond('c.to_units', 'c.quantity_limit + t.paid')} - ${beyond('c.from_units', 'c.quantity_limit + t.paid')} END
-    FROM walk w JOIN closed c ON c.account_id = w.account_id AND c.place = w.place + 1
+    FROM walk w JOIN closed c ON c.account_id = w.account_id AND c.nth = w.nth + 1
     CROSS JOIN LATERAL (
       SELECT coalesce(array_agg(used - taken ORDER BY place), '{}') AS used, coalesce(array_agg(sold - least(taken, sold) ORDER BY place), '{}') AS sold,
         coalesce(sum(sold - least(taken, sold)), 0) AS paid
@@ -85,12 +85,12 @@ const SOLD_SPANS = `(
       ) u
     ) t
   ), walked AS (
-    SELECT DISTINCT ON (account_id) account_id, sold FROM walk ORDER BY account_id, place DESC
+    SELECT DISTINCT ON (account_id) account_id, sold FROM walk ORDER BY account_id, nth DESC
   )
   SELECT c.*, CASE WHEN c.is_level THEN count(*) FILTER (WHERE c.is_begun)
-      OVER (PARTITION BY c.account_id, c.subscription_id, c.usage_price_id ORDER BY c.started_at, c.id) ELSE 1 END AS run,
+      OVER (PARTITION BY c.account_id, c.subscription_id, c.usage_price_id ORDER BY c.started_at, c.place) ELSE 1 END AS run,
     CASE WHEN c.quantity_limit IS NULL THEN 0 ELSE ${beyond('c.to_units', 'c.quantity_limit')} END AS level,
-    CASE WHEN c.is_walked THEN w.sold[c.place] WHEN c.quantity_limit IS NULL THEN 0
+    CASE WHEN c.is_walked THEN w.sold[c.nth] WHEN c.quantity_limit IS NULL THEN 0
     ELSE greatest(0, ${beyond('c.to_units', 'c.quantity_limit')} - ${beyond('c.from_units', 'c.quantity_limit')}) END AS units
   FROM closed c LEFT JOIN walked w ON w.account_id = c.account_id)`;
 
@@ -109,11 +109,11 @@ export const SOLD_COSTS = `(
   SELECT q.*, m.scale, coins.coin, coins.most,
     ${shared('x.bounded', 'q')} AS cost
   FROM (
-    SELECT (array_agg(id ORDER BY started_at))[1] AS id, meter_id, subscription_id, account_id, usage_price_id, billed_as,
+    SELECT (array_agg(id ORDER BY started_at, place))[1] AS id, meter_id, subscription_id, account_id, usage_price_id, billed_as,
       min(started_at) AS started_at, min(ended_at) AS ended_at, sum(${SOLD_MS}) AS part,
       CASE WHEN bool_and(period_end IS NOT NULL) OR bool_or(is_level) THEN ${LENGTH_MS('min(period_start)', 'max(period_end)')} END AS whole,
       bool_or(is_level) AS is_level, CASE WHEN bool_or(is_level) AND bool_or(period_end IS NOT NULL)
-        THEN (array_agg(level ORDER BY started_at DESC, id DESC))[1] ELSE sum(units) END AS units
+        THEN (array_agg(level ORDER BY started_at DESC, place DESC))[1] ELSE sum(units) END AS units
     FROM ${SOLD_SPANS} s
     GROUP BY meter_id, subscription_id, account_id, usage_price_id, run, billed_as
   ) q

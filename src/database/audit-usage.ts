@@ -75,7 +75,9 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
 
   'a mark of sold usage is the fold of the events before it': `
     WITH marks AS (
-      SELECT s.id, s.account_id, s.subscription_id, m.aggregation, m.scale, k.*, a.period_start < k.until AS is_within,
+      SELECT s.id, s.account_id, s.subscription_id, m.aggregation, m.scale, k.*, a.period_start < k.until
+          -- In the millisecond in which the period begins, too.
+          OR EXISTS (SELECT FROM usage_spans n WHERE n.account_id = s.account_id AND n.started_at = k.until AND n.ended_at = k.until) AS is_within,
         b.period_end <= k.until AS is_whole, b.aggregate AS whole, c.account_id IS NOT NULL AS is_dropped,
         k.mark = 'closing' AND k.until = u.ended_at AS is_end
       FROM usage_spans s JOIN meters m ON m.id = s.meter_id
@@ -113,7 +115,7 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
 
   'usage is sold once': `
     SELECT id AS span, customer_id AS customer, meter_id AS meter, started_at, sold_until FROM (
-      SELECT s.*, max(coalesce(ended_at, 'infinity')) OVER (PARTITION BY account_id ORDER BY started_at, id
+      SELECT s.*, max(coalesce(ended_at, 'infinity')) OVER (PARTITION BY account_id ORDER BY started_at, place
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS sold_until
       FROM usage_spans s WHERE live OR billed_as IS NOT NULL
     ) s WHERE started_at < sold_until`,
@@ -217,7 +219,7 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
   'a span of usage is billed when it is over': `
     SELECT s.id AS span, s.subscription_id AS subscription, s.ended_at, s.units, u.status FROM ${SOLD_COSTS} s
     LEFT JOIN subscriptions u ON u.id = s.subscription_id
-    WHERE s.billed_as IS NULL AND CASE u.status WHEN 'canceled' THEN s.cost > 0 AND s.started_at < u.ended_at
+    WHERE s.billed_as IS NULL AND CASE u.status WHEN 'canceled' THEN s.cost > 0 AND (s.started_at < u.ended_at OR s.ended_at = u.ended_at)
       -- While it is paused, blocked or waits, usage goes on the next invoice.
       WHEN 'active' THEN s.ended_at <= u.period_start AND u.overdue <> 'blocked' AND jsonb_typeof(u.waiting) IS DISTINCT FROM 'object'
         AND NOT EXISTS (SELECT FROM events e WHERE e.object_id = u.id AND e.type = 'subscription.updated'

@@ -53,6 +53,8 @@ CREATE TYPE flush_placed_grants AS (slot smallint, id uuid, organisation_id uuid
 CREATE TYPE flush_placed_holds AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, member_account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, place integer, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, paid_by jsonb, parts jsonb);
 -- In place of flush_placed_grants, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_resting_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, cut jsonb, rests jsonb, started_at timestamptz, started_in integer, ended_in integer, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
+-- In place of flush_sold_spans, with which the nodes of the release before write until they are replaced.
+CREATE TYPE flush_placed_spans AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, subscription_id uuid, usage_price_id uuid, account_id uuid, period_start timestamptz, period_end timestamptz, started_at timestamptz, place smallint, ended_at timestamptz, ended_in smallint, quantity_limit bigint, opening_aggregate bigint, opening_latest_at timestamptz, opening_latest_id uuid, closing_aggregate bigint, closing_latest_at timestamptz, closing_latest_id uuid, billed_as uuid, live boolean);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -1295,10 +1297,12 @@ CREATE TABLE usage_spans (
   -- Its period, as it was to be when the span opened. Null of spans of before: they are whole.
   period_start timestamptz,
   period_end timestamptz,
+  place smallint DEFAULT 0 NOT NULL,
+  ended_in smallint,
   CONSTRAINT usage_spans_pkey PRIMARY KEY (slot, id),
   CONSTRAINT usage_spans_billed_is_closed CHECK (billed_as IS NULL OR ended_at IS NOT NULL),
   CONSTRAINT usage_spans_closed_is_counted CHECK ((ended_at IS NULL) = (closing_aggregate IS NULL)),
-  CONSTRAINT usage_spans_has_length CHECK (ended_at > started_at)
+  CONSTRAINT usage_spans_ends_after_start CHECK (ended_at >= started_at)
 ) WITH (fillfactor=70);
 CREATE INDEX usage_spans_billed_as ON usage_spans (billed_as) WHERE billed_as IS NOT NULL;
 CREATE INDEX usage_spans_live ON usage_spans (slot, customer_id) WHERE live;

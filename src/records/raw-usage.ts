@@ -13,6 +13,8 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { UsageLine } from './invoices.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 
+const MS = '1 millisecond';
+
 /** A stretch of time whose usage a line bills. */
 export type BilledSpan = {
   readonly usageId: string;
@@ -39,7 +41,8 @@ export type RawPlace = Pick<RawEvent, 'id' | 'eventAt'>;
 
 /**
  * Of the lines, in order of time; those of a line together. Of a period that several invoices bill,
- * each line has what is of its own time.
+ * each line has what is of its own time. Of spans that begin in one millisecond, the first has its
+ * events.
  */
 export async function listBilledSpans(
   sql: Executor,
@@ -49,7 +52,8 @@ export async function listBilledSpans(
   if (lines.length === 0) return [];
   const column = <T>(of: (line: (typeof lines)[number]) => T): T[] => lines.map(of);
   return sql<BilledSpan[]>`
-    select s.billed_as as "usageId", s.account_id as "accountId", s.started_at as start, s.ended_at as end,
+    select s.billed_as as "usageId", s.account_id as "accountId", s.started_at + ${MS}::interval * least(s.place, 1) as start,
+      greatest(s.ended_at, s.started_at + ${MS}::interval) as end,
       a.period_start as "periodStart", m.scale
     from unnest(${column(({ usageId }) => usageId)}::uuid[], ${column(({ period }) => period.start.toISOString())}::timestamptz[],
       ${column(({ period }) => period.end.toISOString())}::timestamptz[]) with ordinality l (usage_id, start, "end", place)
@@ -57,7 +61,7 @@ export async function listBilledSpans(
     join meters m on m.id = s.meter_id
     join accounts a on a.slot = s.slot and a.id = s.account_id
     where s.organisation_id = ${organisationId} and s.mode = ${mode}
-    order by l.place, s.started_at, s.id`;
+    order by l.place, s.started_at, s.place`;
 }
 
 /**

@@ -264,6 +264,8 @@ function spanOf(drawn: Drawn, index: number): Span {
     price: priced({ model: 'per_unit', unitAmount }, { maximum, minimum: 7n }),
     accountId: `account ${index}`,
     period: null,
+    place: 0,
+    endedIn: null,
     start: end - DAY,
     end,
     limit,

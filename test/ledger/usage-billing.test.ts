@@ -41,6 +41,8 @@ function span(
     },
     accountId,
     period: null,
+    place: 0,
+    isEmpty: false,
     start: start ?? T0,
     end: end ?? null,
     opening: NOTHING,

@@ -19,7 +19,7 @@ export function writeSold(
 ): readonly Armed[] {
   for (const row of rows.spans) {
     const { id, start, end, closing, billedAs } = row.span;
-    demand(end === null || end > start, 'usage_spans_has_length');
+    demand(end === null || end >= start, 'usage_spans_ends_after_start');
     demand((end === null) === (closing === null), 'usage_spans_closed_is_counted');
     demand(billedAs === null || end !== null, 'usage_spans_billed_is_closed');
     db.spans.set(id, row);
@@ -64,7 +64,7 @@ export function spansOf(db: Database, customerIds: ReadonlySet<string>): SpanRow
   return db.spans
     .values()
     .filter(({ customer, isLive }) => isLive && customerIds.has(customer.id))
-    .sort((a, b) => a.span.start - b.span.start);
+    .sort(({ span: a }, { span: b }) => a.start - b.start || a.place - b.place);
 }
 
 const tenantOf = ({ organisationId, mode }: Tenant): Tenant => ({ organisationId, mode });

@@ -8,8 +8,8 @@ import { factsSince, nextBoundary } from './facts.ts';
 import { settle } from './settle.ts';
 import type { Settlement, Used } from './settlement.ts';
 
-// What comes late changes everything after it (balance.md 1): it is settled without it and with it, and
-// the difference is made.
+// What comes late changes everything after it (balance.md 1): it is settled without it and with it,
+// and the difference is made.
 
 type Late = {
   readonly period: Period;
@@ -35,8 +35,8 @@ export class LateBudget {
 
 /**
  * Called before a change is made; what it returns settles anew what follows from the change: in its
- * period, and in as many after it as another one begins with. Beyond the budget of the unit only what
- * must be.
+ * period, and in as many after it as another one begins with. Beyond the budget of the unit only
+ * what must be.
  */
 export function anew(draft: MeterDraft, late: Late): () => void {
   draft.checkpoint();
@@ -304,7 +304,9 @@ function isSameCut({ cut: a }: Pick<Used, 'cut'>, { cut: b }: Pick<Used, 'cut'>)
   return a.length === b.length && a.every(({ units }, index) => units === b[index]?.units);
 }
 
-/** What is beyond the size of a plan's allowance is `spent`; what covered earlier use, too, below 0. */
+/**
+ * What is beyond the size of a plan's allowance is `spent`; what covered earlier use, too, below 0.
+ */
 function usedMore(
   grant: Grant,
   units: bigint,

@@ -6,8 +6,8 @@ import type { Reservation } from '../reservation.ts';
 import type { Span } from '../span.ts';
 import { heldSince, lastOf, momentOf, type StretchMark, timeOf } from '../stretch.ts';
 
-// What a settlement reads (balance.md 1): periods with what was used in each of their stretches, the
-// grants with their lives, and the spans that were billed.
+// What a settlement reads (balance.md 1): periods with what was used in each of their stretches,
+// the grants with their lives, and the spans that were billed.
 
 export type Facts = {
   /** The first one to settle and all since, ascending. */
@@ -58,7 +58,9 @@ export function endOf({ ended, expiresAt, endedIn }: Grant): number {
   return Math.min(momentOf(ended.at, endedIn), expiry);
 }
 
-/** When a period began: after what was in the same millisecond in the one before. `marks`: its own. */
+/**
+ * When a period began: after what was in the same millisecond in the one before. `marks`: its own.
+ */
 export function beginOf([first]: readonly StretchMark[], { start }: Period): number {
   return first !== undefined && timeOf(first.start) === start && first.aggregate === 0n
     ? first.start
@@ -66,7 +68,8 @@ export function beginOf([first]: readonly StretchMark[], { start }: Period): num
 }
 
 /** When a span closed; Infinity while it runs. `marks`: of its period. */
-export function closeOf(marks: readonly StretchMark[], { end, closing }: Span): number {
+export function closeOf(marks: readonly StretchMark[], { end, endedIn, closing }: Span): number {
+  if (end !== null && endedIn !== null) return momentOf(end, endedIn);
   const mark = marks.find(
     ({ start, aggregate }) => timeOf(start) === end && aggregate === closing?.aggregate,
   );
@@ -143,7 +146,10 @@ export const sizeOf = (row: Grant): bigint | null => (isLapsed(row) ? 0n : row.a
 /** How much that rolled over a plan lets be used. */
 export const rolloverMaxOf = ({ recurs }: Grant): bigint => recurs?.rollover?.max ?? 0n;
 
-/** The first moment after that one at which something else may be used or costs something else; null: the period's end. */
+/**
+ * The first moment after that one at which something else may be used or costs something else;
+ * null: the period's end.
+ */
 export function nextBoundary(
   { grants, spans }: Facts,
   { after, period: { accountId, end } }: { readonly after: number; readonly period: Period },

@@ -14,8 +14,8 @@ type Change = {
 };
 
 /**
- * Whether what was settled before is another: the change is before the stretch that runs, or takes back
- * what was used before it, or what is settled of it.
+ * Whether what was settled before is another: the change is before the stretch that runs, or takes
+ * back what was used before it, or what is settled of it.
  */
 export function followsOn(
   state: MeterState,

@@ -6,7 +6,10 @@ import type { StretchMark } from '../stretch.ts';
 
 // What a meter keeps for events that come late, for as long as they may, and for what is held.
 
-/** What ended by then is not needed any more. Where time moves far at once, something may still be held of before. */
+/**
+ * What ended by then is not needed any more. Where time moves far at once, something may still be
+ * held of before.
+ */
 export function keptSince(reservations: readonly Reservation[], now: number): number {
   let since = now;
   for (const { createdAt } of reservations) if (createdAt < since) since = createdAt;

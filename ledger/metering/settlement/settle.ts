@@ -289,12 +289,14 @@ class Settling {
 
   #chain(chain: Chain): void {
     const { rows, until } = chain;
+    const id = rows[0]?.id ?? '';
     for (const [index, row] of rows.entries()) {
       const from = startOf(row);
       const before = rows[index - 1];
       if (from > this.#start) {
         const isSame = before !== undefined && hasSameTerms(before, row);
-        const by = index === 0 ? row : { id: row.id, createdAt: timeOf(from) };
+        // Plans that follow each other within a moment keep their order.
+        const by = index === 0 ? row : { id, createdAt: timeOf(from) };
         const happen = (): void => this.#give(chain, row);
         this.#moments.push({ at: from, rank: RANK.start, happen, isSame, by });
       } else {

@@ -159,8 +159,8 @@ export class Walk {
   }
 
   /**
-   * What the account of the period was credited: what is left and what was covered. What an unlimited
-   * grant covers while it is in force is not in it.
+   * What the account of the period was credited: what is left and what was covered. What an
+   * unlimited grant covers while it is in force is not in it.
    */
   limit(isWithUnlimited: boolean): bigint {
     return this.#left + this.covered(isWithUnlimited);

@@ -71,7 +71,7 @@ async function correctedWhereItRolls(row: Row): Promise<void> {
 }
 
 async function correctedWithBought(row: Row): Promise<void> {
-  const of = await row.subscribed(await row.plan({ limit: 100 }, DOLLAR));
+  const of = await row.subscribed(await row.plan({ limit: 100 }, DOLLAR), { isOlder: true });
   await row.grant(of, 50);
   const at = await row.now();
   await row.use(of, 140);
@@ -86,7 +86,7 @@ async function correctedWithBought(row: Row): Promise<void> {
 }
 
 async function correctedWithUsedUp(row: Row): Promise<void> {
-  const of = await row.subscribed(await row.plan({ limit: 100 }, DOLLAR));
+  const of = await row.subscribed(await row.plan({ limit: 100 }, DOLLAR), { isOlder: true });
   await row.grant(of, 50);
   const at = await row.now();
   await row.use(of, 150);

@@ -20,7 +20,7 @@ async function detourWithout(row: Row): Promise<void> {
 
 async function detourToLarger(row: Row): Promise<void> {
   const plan = await row.plan({ limit: 100 });
-  const of = await row.subscribed(plan);
+  const of = await row.subscribed(plan, { isOlder: true });
   await row.use(of, 130);
   await row.change(of, await row.plan({ limit: 200 }, null, { feature: plan.feature }));
   expect(await row.balance(of)).toMatchObject({ balance: 70 });
@@ -118,7 +118,7 @@ async function lateInPool(row: Row): Promise<void> {
   const plan = await row.plan({ limit: 50 }, null, {
     meter: { aggregation: 'sum', credit_costs },
   });
-  const pool = await row.subscribed(plan);
+  const pool = await row.subscribed(plan, { isOlder: true });
   const used = { customer: pool.customer, feature: member.feature };
   await row.grant(pool, 100);
   const at = await row.now();

@@ -42,11 +42,15 @@ export class Row {
     return this.#market.sale({ gives, sells, ...more });
   }
 
-  async subscribed(plan: Plan): Promise<Of & { readonly subscription: Json }> {
+  /** `isOlder`: than what is given then: of the same millisecond, what is bought may burn first. */
+  async subscribed(
+    plan: Plan,
+    { isOlder = false } = {},
+  ): Promise<Of & { readonly subscription: Json }> {
     const subscription = await this.#market.buyer(plan);
     this.#subscriptions.add(subscription.id);
-    // What is given in the millisecond in which it began is as old as its allowance.
-    await this.#market.advance('PT1M');
+    if (isOlder) await this.#market.advance('PT1M');
+    else await this.pass();
     return { subscription, customer: subscription.customer_id, feature: plan.feature };
   }
 

@@ -8,7 +8,7 @@ import type { FiredAlert, MeterState } from './meter.ts';
  *     armed ──usage reaches the threshold──▶ fired ──a grant or a new period leads back──▶ armed
  *
  * What holds: one fires once until it is taken back, however often it is looked at. A correction
- * does neither, and nor does usage of another period.
+ * does neither. Late usage of another period fires what it leads to in the one that runs.
  * What it does not do: know which alerts there are (`MeterContext.alerts`).
  */
 

@@ -2,6 +2,8 @@ import { iso } from '../kernel/iso.ts';
 import { exhaustionData, grantData } from './event-data.ts';
 import { type Grant, isLapsed, leaderOf } from './grants.ts';
 import type { MeterDraft } from './meter-draft.ts';
+import { balance, type MeterState, snapshotOf } from './meter.ts';
+import { crossed } from './usage-answer.ts';
 
 // The events of a decision on a meter.
 
@@ -26,6 +28,17 @@ export function announceExhaustion(draft: MeterDraft, at: number): void {
   const data = exhaustionData(draft.context.meter, draft.state);
   draft.event('entitlement.exhausted', { at, by: leaderOf(draft.state.grants) }, data);
   draft.change({ exhausted: true });
+}
+
+/**
+ * What usage of a period that is over leads to: where it leaves less of the one that runs, that tells as its
+ * own usage does. `before`: the state before it.
+ */
+export function announceLate(draft: MeterDraft, before: MeterState): void {
+  const [was, rest] = [balance(snapshotOf(before)), balance(snapshotOf(draft.state))];
+  if (was === null || rest === null || rest >= was) return;
+  draft.firesSince(before);
+  if (crossed(draft.state, rest)) announceExhaustion(draft, draft.context.now);
 }
 
 /** `customer.spend_cap_reached`, in the period of the subscription whose usage it was. */

@@ -1,4 +1,4 @@
-import { announceExhaustion } from './announcements.ts';
+import { announceExhaustion, announceLate } from './announcements.ts';
 import { advance, advanced, advancedDraft } from './advance.ts';
 import { changeHold, type HoldChange, heldFor, holdChanges } from './pool-holds.ts';
 import { inRange } from '../kernel/quantity.ts';
@@ -314,6 +314,7 @@ function take(member: MeterDraft, paying: MeterDraft, { period, used, held }: Dr
   const { accountId } = from;
   const holds = holdChanges(paying.state, period.accountId, { held, used, accountId });
   const id = paying.context.ids.next();
+  const before = paying.state;
   const settle = settling(paying, { id, from, used, holds });
   for (const hold of holds) changeHold(paying, period.accountId, hold);
   const eventAt = used === 0n ? null : use(paying, from, used);
@@ -324,6 +325,7 @@ function take(member: MeterDraft, paying: MeterDraft, { period, used, held }: Dr
   const isUse = used > 0n && from.accountId === state.current.accountId;
   // What is used now may have been held before.
   if (isUse && crossed(state, balance(snapshotOf(state)))) announceExhaustion(paying, context.now);
+  if (settle !== null && from.accountId !== state.current.accountId) announceLate(paying, before);
 }
 
 /**

@@ -109,7 +109,7 @@ export class MeterDraft {
   guarded: string | null = null;
   #stateChanged = false;
   #isArmed = false;
-  /** Before the first use of the current period; null without one, and where there are no alerts. */
+  /** Before the first use that tells; null without one, and where there are no alerts. */
   #beforeUse: MeterState | null = null;
   readonly #periods: PeriodChange[] = [];
   #grants: Map<string, Grant> | null = null;
@@ -188,12 +188,17 @@ export class MeterDraft {
     this.#periods.push({ before, after });
     if (this.state.current.accountId === after.accountId) {
       const isUse = after.consumed > before.consumed || after.reserved > before.reserved;
-      if (this.context.alerts !== null && isUse) this.#beforeUse ??= this.state;
+      if (isUse) this.firesSince(this.state);
       this.state = { ...this.state, current: after };
       return after;
     }
     this.state = { ...this.state, others: this.othersWith(after) };
     return after;
+  }
+
+  /** Alerts that are past at the end and were not past then have been reached by this decision. */
+  firesSince(before: MeterState): void {
+    if (this.context.alerts !== null) this.#beforeUse ??= before;
   }
 
   /** The other periods, and this one among them. */

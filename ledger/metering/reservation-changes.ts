@@ -1,4 +1,4 @@
-import { announceExhaustion } from './announcements.ts';
+import { announceExhaustion, announceLate } from './announcements.ts';
 import { countLate } from './span-changes.ts';
 import type { Span } from './span.ts';
 import { reservationTransferId } from '../kernel/derived-ids.ts';
@@ -133,6 +133,7 @@ function use(
     ...mark,
     aggregate: mark.aggregate + value,
   }));
+  const stateBefore = draft.state;
   resolve?.();
   const before = draft.again(period);
   draft.changePeriod(before, { consumed, aggregate, reserved: before.reserved + held });
@@ -162,6 +163,7 @@ function use(
   });
   const isCurrent = after.accountId === draft.state.current.accountId;
   if (isCurrent && change > 0n && crossed(draft.state, rest)) announceExhaustion(draft, now);
+  if (!isCurrent && settle !== null) announceLate(draft, stateBefore);
   return answer;
 }
 

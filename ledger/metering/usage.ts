@@ -1,4 +1,4 @@
-import { announceExhaustion } from './announcements.ts';
+import { announceExhaustion, announceLate } from './announcements.ts';
 import { advance, advanced } from './advance.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { withReserved } from './capped.ts';
@@ -122,6 +122,7 @@ export function decideUsage(
 
   // From here it must succeed.
   if (isGuarded(usage)) draft.guarded = period.accountId;
+  const before = draft.state;
   const { aggregate, latest } = next;
   const [used, after] = [aggregate - period.aggregate, lastOf(eventAt)];
   const settle = followsOn(draft.state, { period, after, used })
@@ -154,6 +155,7 @@ export function decideUsage(
   if (isCurrent && change > 0n && crossed(draft.state, rest)) {
     announceExhaustion(draft, context.now);
   }
+  if (!isCurrent && settle !== null) announceLate(draft, before);
   return { outcome: { kind: 'recorded', record: answer }, effects: draft.effects() };
 }
 

@@ -265,7 +265,7 @@ async function expectTooMany(path: string, reply: Response, limit: number): Prom
   const url = `http://localhost${path}`;
   expect(undocumented('GET', url, { status, headers, text, json })).toBeNull();
   expect(headers.get('content-type')).toContain(isPage ? 'text/html' : 'application/json');
-  if (isPage) return expect(text).toContain('you can have one at a time');
+  if (isPage) return expect(text).toContain('You can have one download at a time');
   const message = `at most ${limit} downloads at a time; try again when one has ended`;
   expect(json).toEqual({ error: { type: 'rate_limited', message } });
 }

@@ -199,3 +199,16 @@ test("a period of the pool that an early event has opened is nobody else's befor
   expect(world.state('credits').current.start).toBe(T0);
   expect(world.state('chat').current).toMatchObject({ start: T0, end: T0 + DAY });
 });
+
+test('a draw of what a late usage moves into the period that runs is not guarded', () => {
+  const world = after(topUp('credits', 100));
+  world.grant('chat', 10, { every: 'day', rollover: { max: 10n, expiresAfterPeriods: 1 } });
+  world.now += DAY;
+  world.use('chat', 15);
+  // 8 of the 10 that rolled over were used before: today's 3 more are the pool's.
+  expect(world.use('chat', 8, { admission: 'reject', eventAt: T0 })).toStartWith('recorded');
+  const drawn = world.written.transfers.filter(({ drawnFor }) => (drawnFor ?? null) !== null);
+  expect(
+    drawn.map(({ amount, usage }) => [world.number('credits', amount), usage?.guarded]),
+  ).toEqual([[6, false]]);
+});

@@ -228,18 +228,17 @@ export function replaceGrant(draft: MeterDraft, replaced: Grant, grant: Grant): 
   const settled = settleEnd(draft, replaced, at, 'voided');
   const { amount } = grant;
   const old = uncover(draft, settled, amount);
-  const grown = old.spent < 0n ? old.spent : 0n;
-  const before = old.used + old.spent - grown;
+  const before = old.used + old.spent;
   const room = amount ?? 0n;
   const used = before < room ? before : room;
-  const spent = before > used ? before - used : grown;
   const { expiresAt, suspended, createdAt } = settled;
   const renewsAt = renewalAfter(grant, at);
   const startedAt = momentOf(at, placeIn(draft.state.stretch, at));
   draft.putGrant({
     ...grant,
     used,
-    spent,
+    spent: before - used,
+    grown: old.grown,
     cut: draft.state.isLevel ? [] : cutUses(settled, before, renewsAt),
     started: true,
     startedAt,
@@ -315,12 +314,12 @@ function takeOut(draft: MeterDraft, carried: readonly Grant[], at: number): void
 function carryOver(draft: MeterDraft, grant: Grant, at: number): void {
   const rest = left(grant);
   if (rest === null) {
-    draft.putGrant({ ...grant, used: 0n });
+    draft.putGrant({ ...grant, used: 0n, grown: 0n });
   } else if (isGone(grant) && !mayComeBack(draft, grant, at)) {
     draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   } else {
     // What it has covered of the debt of a period that is over stays covered.
-    if (grant.spent < 0n) draft.putGrant({ ...grant, spent: 0n });
+    if (grant.grown > 0n) draft.putGrant({ ...grant, grown: 0n });
     draft.credit(carryId(draft, 'in', grant, at), rest, at);
   }
 }
@@ -353,7 +352,7 @@ function keepCarried(draft: MeterDraft, at: number): void {
   if (isLevel) return;
   const carried = grants
     .filter((grant) => grant.started && grant.renewsAt !== at)
-    .map(({ id, used, spent }) => ({ id, used: used + (spent > 0n ? spent : 0n) }))
+    .map(({ id, used, spent }) => ({ id, used: used + spent }))
     .filter(({ used }) => used > 0n);
   const { start } = draft.state.stretch;
   if (carried.length === 0 && indexOf(start) === 0) return;
@@ -421,7 +420,7 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   assert(allowance.renewsAt === at, 'an allowance is given at its time');
   assert(kept >= 0n && kept <= amount, 'no more is left than was given');
   const renewsAt = renewalAfter(allowance, at);
-  draft.putGrant({ ...allowance, used: 0n, spent: 0n, cut: [], renewsAt });
+  draft.putGrant({ ...allowance, used: 0n, spent: 0n, grown: 0n, cut: [], renewsAt });
   // An unlimited one leaves behind what was used of it in this period, as when it ends.
   if (allowance.amount === null && draft.state.current.start !== at) {
     draft.credit(ids.derive('renewed', allowance.id, String(at)), allowance.used, at);

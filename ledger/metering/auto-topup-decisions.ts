@@ -143,6 +143,7 @@ function grantOf({
     amount,
     used: 0n,
     spent: 0n,
+    grown: 0n,
     cut: [],
     rests: [],
     startedAt: null,

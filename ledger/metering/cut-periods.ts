@@ -35,7 +35,7 @@ export function endCut(draft: MeterDraft, grantId: string, at: number): void {
   const grant = draft.state.grants.find(({ id }) => id === grantId);
   const [ended, ...cut] = grant?.cut ?? [];
   if (grant === undefined || ended === undefined) return;
-  const used = grant.used + (grant.spent > 0n ? grant.spent : 0n);
+  const used = grant.used + grant.spent;
   const units = ended.units < used ? ended.units : used;
   if (grant.amount === null) {
     // It gives what it must; what was used is counted for the next plan.

@@ -20,7 +20,10 @@ export type Suspension = 'paused' | 'blocked';
 
 export type Rollover = { readonly max: bigint; readonly expiresAfterPeriods: number };
 
-/** What was used in a period that a change to another interval has cut short, and when that would have ended. */
+/**
+ * What was used in a period that a change to another interval has cut short, and when that would
+ * have ended.
+ */
 export type CutUse = { readonly units: bigint; readonly until: number };
 
 /** Moments (`stretch.ts`); `until` null: it is suspended now. */
@@ -34,13 +37,20 @@ export type Grant = {
   /** What was used of it as of the last checkpoint (in this period, if it recurs). */
   readonly used: bigint;
   /**
-   * For a plan's grant: usage of this period beyond what the plan of now gives, which counts against
-   * the next plan. Below 0: so much of `used` is of before it was as large (`grown.ts`).
+   * For a plan's grant: usage of this period beyond what the plan of now gives, which counts
+   * against the next plan. Of one without a limit: what the plans before it gave.
    */
   readonly spent: bigint;
+  /**
+   * Of a subscription: so much of what was used is of before the plan was as large (`grown.ts`).
+   */
+  readonly grown: bigint;
   /** Part of what was used, ascending by its end: it counts until then (`cut-periods.ts`). */
   readonly cut: readonly CutUse[];
-  /** Of a subscription: when it was suspended, ascending (balance.md 1). What was so long ago that nothing comes late is left out. */
+  /**
+   * Of a subscription: when it was suspended, ascending (balance.md 1). What was so long ago that
+   * nothing comes late is left out.
+   */
   readonly rests: readonly Rest[];
   /** Of what rolled over of a plan: how much of it the plan of now lets be used. null: all. */
   readonly cap: bigint | null;
@@ -60,7 +70,10 @@ export type Grant = {
   readonly renewsAt: number | null;
   /** Whether it has been credited: a grant of the future has not. */
   readonly started: boolean;
-  /** The moment in which it was credited (`stretch.ts`); null before that, and where it is older than this field. */
+  /**
+   * The moment in which it was credited (`stretch.ts`); null before that, and where it is older
+   * than this field.
+   */
   readonly startedAt: number | null;
   /** The place of its end among the boundaries of that millisecond. */
   readonly endedIn: number;
@@ -68,7 +81,9 @@ export type Grant = {
   readonly suspended: Suspension | null;
   /** A boolean feature: unlimited, and no number is shown. */
   readonly boolean: boolean;
-  /** What gives it. null: nobody's product, or of a subscription whose product lacks the feature. */
+  /**
+   * What gives it. null: nobody's product, or of a subscription whose product lacks the feature.
+   */
   readonly productId: string | null;
   readonly subscriptionId: string | null;
   readonly reason: string | null;
@@ -155,10 +170,14 @@ export function isLapsed({ source, productId }: Grant): boolean {
   return productId === null && source === 'subscription';
 }
 
-/** Whether another plan's allowance is as this one, and its use costs nothing: a change between them is no boundary. */
+/**
+ * Whether another plan's allowance is as this one, and its use costs nothing: a change between them
+ * is no boundary. One without a limit covers all that is used, so there a boundary changes nothing.
+ */
 export function hasSameTerms(a: Grant, b: Grant): boolean {
   const [its, other] = [a.recurs, b.recurs];
   return (
+    a.amount !== null &&
     a.amount === b.amount &&
     a.price === null &&
     b.price === null &&
@@ -206,8 +225,8 @@ type Burned = {
 };
 
 /**
- * Divides `units` among the started grants, in burn order. While one is unlimited no other burns, and what is
- * suspended covers nothing (balance.md 8).
+ * Divides `units` among the started grants, in burn order. While one is unlimited no other burns,
+ * and what is suspended covers nothing (balance.md 8).
  */
 export function burn(grants: readonly Grant[], units: bigint): Burned {
   return divide(grants, units, ({ suspended }) => suspended === null);
@@ -242,8 +261,8 @@ function divide(
 }
 
 /**
- * Gives `units` back to the last grants that burned: a correction of usage that an earlier checkpoint
- * has settled. `lapsed`: what came back and may not be used any more.
+ * Gives `units` back to the last grants that burned: a correction of usage that an earlier
+ * checkpoint has settled. `lapsed`: what came back and may not be used any more.
  */
 export function unburn(
   grants: readonly Grant[],
@@ -253,7 +272,7 @@ export function unburn(
   let [rest, lapsed] = [units, 0n];
   for (const [index, grant] of [...grants.entries()].toReversed()) {
     if (rest === 0n) break;
-    const free = grant.used + beyondOf(grant);
+    const free = grant.used + grant.spent;
     if (!grant.started || free <= 0n) continue;
     const taken = free < rest ? free : rest;
     const back = givenBack(grant, taken);
@@ -264,22 +283,21 @@ export function unburn(
   return { grants: dealt, rest, lapsed };
 }
 
-/** What of it a correction may give back before what it has used. */
-function beyondOf({ amount, spent }: Grant): bigint {
-  return amount === null || spent < 0n ? 0n : spent;
-}
-
-/** Units of it that were used come back. What was used beyond what it gives now comes back first. */
+/**
+ * Units of it that were used come back, newest first: what was used beyond what it gives now; of
+ * one without a limit, what plans before it gave comes last.
+ */
 export function givenBack(
   grant: Grant,
   units: bigint,
 ): { readonly grant: Grant; readonly lapsed: bigint } {
-  const beyond = beyondOf(grant);
-  const ofSpent = beyond < units ? beyond : units;
-  const used = grant.used - (units - ofSpent);
-  assert(used >= 0n, 'a grant gives back at most what was used of it');
-  const spent = grant.spent - ofSpent;
-  const after = { ...grant, used, spent: spent < -used ? -used : spent };
+  const newest = grant.amount === null ? grant.used : grant.spent;
+  const first = newest < units ? newest : units;
+  const [ofUsed, ofSpent] = grant.amount === null ? [first, units - first] : [units - first, first];
+  const [used, spent] = [grant.used - ofUsed, grant.spent - ofSpent];
+  assert(used >= 0n && spent >= 0n, 'a grant gives back at most what was used of it');
+  const all = used + spent;
+  const after = { ...grant, used, spent, grown: grant.grown < all ? grant.grown : all };
   const rest = left(grant);
   return { grant: after, lapsed: rest === null ? 0n : units - ((left(after) ?? 0n) - rest) };
 }

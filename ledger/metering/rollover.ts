@@ -77,6 +77,7 @@ export function rolloverGrant(
     amount,
     used: 0n,
     spent: 0n,
+    grown: 0n,
     cut: [],
     rests: [],
     startedAt: null,

@@ -350,7 +350,9 @@ function grantOf(row: GrantRow): Grant {
     source: row.source,
     amount: row.amount,
     used: row.used,
-    spent: row.spent,
+    // Nodes of the release before keep what has grown as `spent` below 0.
+    spent: row.spent > 0n ? row.spent : 0n,
+    grown: row.spent < 0n ? -row.spent : row.grown,
     cut: row.cut === null ? [] : fromJson<readonly CutUse[]>(row.cut),
     rests: restsOf(row),
     cap: row.source === 'rollover' ? row.rollover_max : null,

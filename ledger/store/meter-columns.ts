@@ -72,6 +72,7 @@ export const GRANT_COLUMNS = {
   amount: replaced('bigint', ({ grant }) => grant.amount),
   used: replaced('bigint', ({ grant }) => grant.used),
   spent: replaced('bigint', ({ grant }) => grant.spent),
+  grown: replaced('bigint', ({ grant }) => grant.grown),
   cut: replaced('exact_json', ({ grant }) => (grant.cut.length === 0 ? null : grant.cut)),
   rests: replaced('exact_json', ({ grant }) => (grant.rests.length === 0 ? null : grant.rests)),
   started_at: replaced('time', ({ grant }) => grant.startedAt && timeOf(grant.startedAt)),

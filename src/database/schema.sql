@@ -52,7 +52,7 @@ CREATE TYPE flush_placed_grants AS (slot smallint, id uuid, organisation_id uuid
 -- In place of flush_holds.
 CREATE TYPE flush_placed_holds AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, account_id uuid, member_account_id uuid, hold_id uuid, extensions integer, amount bigint, status text, committed bigint, late boolean, created_at timestamptz, place integer, expires_at timestamptz, resolved_at timestamptz, balance_after bigint, fingerprint bigint, paid_by jsonb, parts jsonb);
 -- In place of flush_placed_grants, with which the nodes of the release before write until they are replaced.
-CREATE TYPE flush_resting_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, cut jsonb, rests jsonb, started_at timestamptz, started_in integer, ended_in integer, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
+CREATE TYPE flush_resting_grants AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, source text, amount bigint, used bigint, spent bigint, grown bigint, cut jsonb, rests jsonb, started_at timestamptz, started_in integer, ended_in integer, effective_at timestamptz, priority integer, overage_allowed boolean, usage_price_id uuid, charges boolean, cycle_anchor timestamptz, reset_interval text, reset_count integer, cycle_zone text, rollover_max bigint, rollover_periods integer, started boolean, expires_at timestamptz, renews_at timestamptz, suspended text, is_boolean boolean, product_id uuid, subscription_id uuid, reason text, created_at timestamptz, ended_at timestamptz, ended_how text);
 -- In place of flush_sold_spans, with which the nodes of the release before write until they are replaced.
 CREATE TYPE flush_placed_spans AS (slot smallint, id uuid, organisation_id uuid, mode mode, customer_id uuid, meter_id uuid, subscription_id uuid, usage_price_id uuid, account_id uuid, period_start timestamptz, period_end timestamptz, started_at timestamptz, place smallint, ended_at timestamptz, ended_in smallint, quantity_limit bigint, opening_aggregate bigint, opening_latest_at timestamptz, opening_latest_id uuid, closing_aggregate bigint, closing_latest_at timestamptz, closing_latest_id uuid, billed_as uuid, live boolean);
 
@@ -315,6 +315,7 @@ CREATE TABLE grants (
   started_in integer,
   ended_in integer,
   rests jsonb,
+  grown bigint DEFAULT 0 NOT NULL,
   CONSTRAINT grants_pkey PRIMARY KEY (slot, id),
   CONSTRAINT grants_end_has_reason CHECK ((ended_at IS NULL) = (ended_how IS NULL)),
   CONSTRAINT grants_live_allowance_renews CHECK (reset_interval IS NULL OR NOT started OR ended_at IS NOT NULL OR renews_at IS NOT NULL),

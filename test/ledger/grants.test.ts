@@ -17,6 +17,7 @@ const PLAIN: Grant = {
   amount: 10n,
   used: 0n,
   spent: 0n,
+  grown: 0n,
   cut: [],
   rests: [],
   startedAt: null,

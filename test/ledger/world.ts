@@ -80,6 +80,7 @@ export function grantOf({ id, now }: Made, { every, rollover, ...rest }: GrantFi
     amount: 10n,
     used: 0n,
     spent: 0n,
+    grown: 0n,
     cut: [],
     rests: [],
     startedAt: null,

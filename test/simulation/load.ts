@@ -400,6 +400,7 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   source: 'top_up',
   used: 0n,
   spent: 0n,
+  grown: 0n,
   cut: [],
   rests: [],
   startedAt: null,

@@ -32,6 +32,7 @@ const grantOf = (seed: number): Grant => ({
   amount: units(seed),
   used: units(seed),
   spent: 0n,
+  grown: 0n,
   cut: [],
   rests: [],
   startedAt: null,

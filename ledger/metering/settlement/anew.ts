@@ -304,31 +304,25 @@ function isSameCut({ cut: a }: Pick<Used, 'cut'>, { cut: b }: Pick<Used, 'cut'>)
   return a.length === b.length && a.every(({ units }, index) => units === b[index]?.units);
 }
 
-/**
- * What is beyond the size of a plan's allowance is `spent`; what covered earlier use, too, below 0.
- */
+/** What is beyond the size of a plan's allowance is `spent`. */
 function usedMore(
   grant: Grant,
   units: bigint,
   { grown, before }: Pick<Used, 'grown' | 'before'>,
 ): Grant {
   const { amount, used, spent } = grant;
-  if (amount === null) {
-    return { ...grant, used: atLeast0(used + units - before), spent: atLeast0(spent + before) };
-  }
-  const all = atLeast0(allUsed(grant) + units);
-  const within = all < amount ? all : amount;
   const isOfPlan = grant.source === 'subscription';
-  const over = isOfPlan ? all - within : 0n;
-  const covered = (spent < 0n ? -spent : 0n) + grown;
-  const early = covered < 0n ? 0n : covered > within ? within : covered;
-  const isGrown = grant.subscriptionId !== null && early > 0n;
-  return { ...grant, used: within, spent: over > 0n ? over : isGrown ? -early : 0n };
+  const all = atLeast0(used + (amount === null || isOfPlan ? spent : 0n) + units);
+  const own = amount ?? atLeast0(used + units - before);
+  const within = all < own ? all : own;
+  const early = atLeast0(grant.grown + grown);
+  return {
+    ...grant,
+    used: within,
+    spent: amount === null ? atLeast0(spent + before) : isOfPlan ? all - within : 0n,
+    grown: grant.subscriptionId === null ? 0n : early < all ? early : all,
+  };
 }
-
-/** With what is beyond the size of a plan's allowance. */
-const allUsed = ({ amount, used, spent }: Grant): bigint =>
-  amount === null || spent < 0n ? used : used + spent;
 
 /** Whether all that had rolled over has come to nothing. */
 const isNothing = ({ amount, ended }: Grant): boolean => ended?.how === 'voided' && amount === 0n;

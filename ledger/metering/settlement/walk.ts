@@ -234,6 +234,8 @@ export class Walk {
     }
     const before = room(source) ?? 0n;
     source.used = source.used + units < 0n ? 0n : source.used + units;
+    // What it gave before is taken back last.
+    if (source.before > source.used) source.before = source.used;
     this.#covered += units;
     if (!source.isIn) return;
     this.#left += (room(source) ?? 0n) - before;

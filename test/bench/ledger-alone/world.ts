@@ -98,6 +98,7 @@ function allowance(): Grant {
     amount: 10n ** 12n,
     used: 0n,
     spent: 0n,
+    grown: 0n,
     cut: [],
     rests: [],
     startedAt: null,

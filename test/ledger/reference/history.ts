@@ -74,6 +74,13 @@ export const ROLLING: readonly Plan[] = [
   { limit: 200n, rollover: { max: 80n, periods: 2 } },
 ];
 
+export const UNLIMITED: readonly Plan[] = [
+  { limit: 100n, rollover: { max: 50n, periods: 1 } },
+  { limit: 30n },
+  { limit: null },
+  { limit: 0n },
+];
+
 /** Of one subscription since `start`, with periods of a day. */
 export function begun(start: number, plan: Plan): Facts {
   const plans = [{ at: start, plan }];

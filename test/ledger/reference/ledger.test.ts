@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ids } from '../../../src/platform/ids.ts';
 import { holds, holdsLater, seeded } from '../property.ts';
 import type { Plan, Price } from './facts.ts';
-import { histories, type Kinds, PLANS, ROLLING } from './history.ts';
+import { histories, type Kinds, PLANS, ROLLING, UNLIMITED } from './history.ts';
 import { differenceOf } from './side-by-side.ts';
 import { moneyOf } from './sold-side.ts';
 
@@ -28,6 +28,9 @@ const KEPT: readonly (readonly [name: string, kinds: Kinds, plans: readonly Plan
   ['reservations beside all else',       { use: 3, correct: 1, late: 1, lateCorrection: 1, grant: 2, void: 1, change: 1, hold: 2, commit: 1, release: 1 }, ROLLING],
   ['suspensions beside grants',          { use: 4, grant: 2, void: 1, rest: 1 },            ROLLING],
   ['suspensions beside all else',        { use: 3, correct: 1, late: 1, lateCorrection: 1, grant: 1, void: 1, change: 1, hold: 2, commit: 1, release: 1, rest: 1 }, ROLLING],
+  ['changes to and from no limit',       { use: 4, change: 2 },                             UNLIMITED],
+  ['no limit beside grants and holds',   { use: 4, correct: 1, grant: 1, void: 1, change: 2, hold: 1, commit: 1, release: 1 }, UNLIMITED],
+  ['late usage over changes to and from no limit', { use: 3, correct: 1, late: 2, lateCorrection: 1, change: 2 }, UNLIMITED],
   ['corrections beside grants',          { use: 4, correct: 2, grant: 2, void: 1 },         ROLLING],
 ];
 

@@ -126,13 +126,16 @@ test('the book of credit pools keeps what it knows while the database fails, and
 test('the book of credit pools reads each list once, and no statement reads all', async () => {
   await features(server, 'f', 'g');
   await make(server, 'long', { credit_costs: [cost('f')] });
-  await server.sql`
-    insert into credit_cost_lists (pool_id, number, since)
-    select id, n, '2020-01-01' from meters, generate_series(2, 250) n where slug = 'long'`;
-  await server.sql`
-    insert into credit_costs (pool_id, number, position, meter_id, rate)
-    select pool_id, n, 1, meter_id, n from credit_costs join meters p on p.id = pool_id, generate_series(2, 250) n
-    where p.slug = 'long'`;
+  // As the service does it: a list that is read never changes.
+  await server.sql.begin(async (sql) => {
+    await sql`
+      insert into credit_cost_lists (pool_id, number, since)
+      select id, n, '2020-01-01' from meters, generate_series(2, 250) n where slug = 'long'`;
+    await sql`
+      insert into credit_costs (pool_id, number, position, meter_id, rate)
+      select pool_id, n, 1, meter_id, n from credit_costs join meters p on p.id = pool_id, generate_series(2, 250) n
+      where p.slug = 'long'`;
+  });
   const member = await meter('f');
   const readAtOnce: number[] = [];
   const isPaidBy = await open(readAtOnce);

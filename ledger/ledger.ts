@@ -26,7 +26,7 @@ import { Router } from './cluster/router.ts';
 import type { CallItem } from './cluster/shares.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Resolution } from './metering/reservation.ts';
-import type { Meter } from './metering/meter.ts';
+import type { Meter, RenderedCheck } from './metering/meter.ts';
 import type { ReservationRequest } from './metering/reservation-decisions.ts';
 import type { CallOutcome, EachOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Tenant } from './kernel/tenant.ts';
@@ -134,7 +134,7 @@ export class Ledger {
    * Whether `units` may be used now, as `render` writes it. Synchronous where this node owns the
    * customer.
    */
-  check(found: Found, meter: Meter, units: bigint): string | Promise<string> {
+  check(found: Found, meter: Meter, units: bigint): RenderedCheck | Promise<RenderedCheck> {
     if (found instanceof Actor && !found.dropped) {
       const location = this.#member.locate(found.slot);
       if (location.kind === 'here') return checkHere(location.session, found, meter, units);

@@ -8,7 +8,7 @@ import {
   decideVoid,
 } from '../metering/grant-decisions.ts';
 import type { Grant } from '../metering/grants.ts';
-import { type CheckAnswer, type Meter, isLower } from '../metering/meter.ts';
+import { type CheckAnswer, type Meter, type RenderedCheck, isLower } from '../metering/meter.ts';
 import type { Actor } from './actor.ts';
 import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
@@ -25,7 +25,7 @@ export function checkHere(
   actor: Actor,
   meter: Meter,
   units: bigint,
-): string | Promise<string> {
+): RenderedCheck | Promise<RenderedCheck> {
   const answer = rendered(session, actor, meter, units);
   return answer instanceof Lacking ? checkLater(session, actor.id, meter, units) : answer;
 }
@@ -36,7 +36,7 @@ export function checkLater(
   customerId: string,
   meter: Meter,
   units: bigint,
-): Promise<string> {
+): Promise<RenderedCheck> {
   return session.executor.read(
     () => session.store.actorOf(customerId, meter.organisationId),
     (actor) => rendered(session, actor, session.contexts.meter(meter), units),
@@ -48,10 +48,11 @@ function rendered(
   actor: Actor,
   meter: Meter,
   units: bigint,
-): string | Lacking {
+): RenderedCheck | Lacking {
   const answer = answerOf(session, actor, meter, units);
   if (answer instanceof Lacking) return answer;
-  answer.rendered ??= session.deps.render(answer, meter);
+  const { allowed } = answer;
+  answer.rendered ??= { allowed, text: session.deps.render(answer, meter) };
   return answer.rendered;
 }
 

@@ -24,7 +24,7 @@ import { changeTopUp, putTopUp, topUpsOf } from '../actor/auto-topups.ts';
 import { findSpendCap, setSpendCap } from '../actor/spend-cap.ts';
 import { tick } from '../actor/tick.ts';
 import type { OwnershipSession } from '../actor/ownership-session.ts';
-import type { Meter } from '../metering/meter.ts';
+import type { Meter, RenderedCheck } from '../metering/meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
 
 /**
@@ -126,7 +126,7 @@ function check(
   customerId: string,
   meter: Meter,
   units: bigint,
-): string | Promise<string> {
+): RenderedCheck | Promise<RenderedCheck> {
   const actor = session.store.directory.get(customerId);
   if (actor === undefined) return checkLater(session, customerId, meter, units);
   return checkHere(session, actor, session.contexts.meter(meter), units);

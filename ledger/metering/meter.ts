@@ -150,9 +150,12 @@ export type CheckAnswer = {
   readonly snapshot: Snapshot;
   /** null where the meter is no member of a pool. */
   readonly paidBy: PaidBy | null;
-  /** What `render` has made of it, once for all the times that it is given. */
-  rendered: string | null;
+  /** As it is given: `render` makes it once. */
+  rendered: RenderedCheck | null;
 };
+
+/** The answer to a check, and its text for the caller. */
+export type RenderedCheck = { readonly allowed: boolean; readonly text: string };
 
 export function emptyPeriod(accountId: string, start: number, end: number | null): Period {
   return {

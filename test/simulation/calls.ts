@@ -217,7 +217,7 @@ export async function check(
       return given;
     },
     (told) => {
-      const answer = checkAnswerOf(told);
+      const answer = checkAnswerOf(told.text);
       const said = { what, from, balance: balanceOf(answer.snapshot), says: 'is' } as const;
       see(world, { customer, meter }, { ...said, tentative: true });
       const fits = balanceOf(answer.snapshot) >= units;

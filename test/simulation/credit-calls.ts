@@ -21,7 +21,7 @@ export async function checkMember(
     world,
     { what: `check of ${customer.externalId}, ${meter.slug}` },
     async (ledger) => ledger.check(await find(world, ledger, customer), meter, units),
-    (told) => checkParts(world, checkAnswerOf(told)),
+    (told) => checkParts(world, checkAnswerOf(told.text)),
   );
   return reply.kind;
 }

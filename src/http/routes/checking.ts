@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { one } from '../../../ledger/kernel/quantity.ts';
 import type { RecordOutcome, UsageRequest } from '../../../ledger/outcome.ts';
+import { andThen } from '../and-then.ts';
 import type { Issue } from '../edge/errors.ts';
 import { type CheckBody, type CheckResult, fromCheck } from '../wire/metering.ts';
 import { type CallerKey, quantityOf } from '../wire/usage.ts';
@@ -57,9 +58,8 @@ export function renderedCheck(
   const { customer, meter } = found;
   const units = unitsOf(body, meter.scale);
   if (typeof units !== 'bigint') return invalid(units);
-  const json = deps.ledger.check(customer, meter, units);
-  if (typeof json === 'string') return { json: noted(deps, asker, found, json) };
-  return { json: json.then((answer) => noted(deps, asker, found, answer)) };
+  const checked = deps.ledger.check(customer, meter, units);
+  return { json: andThen(checked, (answer) => noted(deps, asker, found, answer)) };
 }
 
 /** The quantity that is checked: 1 by default, never negative. */

@@ -2,11 +2,11 @@
 // comparison.
 //
 // Holds: an answer with a no in it has a request id, by which the no is found.
-import type { CheckAnswer } from '../../../ledger/metering/meter.ts';
+import type { CheckAnswer, RenderedCheck } from '../../../ledger/metering/meter.ts';
 import type { UsageAnswer } from '../../../ledger/outcome.ts';
 import type { DenialKind } from '../../records/denials.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
-import { fromCheck, isDenial } from '../wire/metering.ts';
+import { fromCheck } from '../wire/metering.ts';
 import type { MeteringDeps, Subject } from './metering.ts';
 
 /** Who asked. */
@@ -15,19 +15,24 @@ export type Asker = { readonly principal: OrganisationPrincipal; readonly reques
 type Deps = Pick<MeteringDeps, 'denials' | 'edge'>;
 
 /** The answer of a check, recorded where it says no. */
-export function noted(deps: Deps, asker: Asker, subject: Subject, rendered: string): string {
-  if (isDenial(rendered)) {
+export function noted(
+  deps: Deps,
+  asker: Asker,
+  subject: Subject,
+  { allowed, text }: RenderedCheck,
+): string {
+  if (!allowed) {
     deps.denials.add({
       tenant: asker.principal,
       customerId: subject.customer.id,
       meter: subject.meter,
       kind: 'check',
-      answer: rendered,
+      answer: text,
       keyed: null,
       requestId: deps.edge.requestIds.idOf(asker.request),
     });
   }
-  return rendered;
+  return text;
 }
 
 /** Records units that could not be reserved. */

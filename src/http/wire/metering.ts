@@ -330,11 +330,3 @@ export function fromCheck(
 export function renderCheck(answer: CheckAnswer, meter: Meter): string {
   return JSON.stringify(fromCheck(answer, meter));
 }
-
-const ALLOWED_AT = '{"allowed":'.length;
-const F = 'f'.charCodeAt(0);
-
-/** Whether the text of `renderCheck` says no. It costs one comparison: every check is asked. */
-export function isDenial(rendered: string): boolean {
-  return rendered.charCodeAt(ALLOWED_AT) === F;
-}

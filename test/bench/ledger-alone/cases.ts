@@ -76,7 +76,7 @@ async function check({ ledger, tenant, meter, found }: World): Promise<void> {
 
 function checkOne({ ledger, meter }: Pick<World, 'ledger' | 'meter'>, customer: Customer): void {
   const answer = ledger.check(customer, meter, 1n);
-  if (typeof answer !== 'string') throw new Error('it is answered from memory');
+  if (answer instanceof Promise) throw new Error('it is answered from memory');
 }
 
 async function track(

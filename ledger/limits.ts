@@ -1,3 +1,4 @@
+import { DAY_MS } from './kernel/durations.ts';
 import { assert } from './kernel/assert.ts';
 
 /**
@@ -39,14 +40,14 @@ export const GRANTS_KEPT_MAX = 100;
 
 /** Reservations that may be open for one customer and meter, and for how long one may be. */
 export const RESERVATIONS_OPEN_MAX = 1000;
-export const RESERVATION_MS_MAX = 30 * 86_400_000;
+export const RESERVATION_MS_MAX = 30 * DAY_MS;
 /** Of what does not expire by itself. */
 export const NO_EXPIRY = Date.UTC(9999, 11, 31);
 /**
  * For how long after its expiry one may be committed. Retention lets go of it later than that, and
  * so never of one that changes.
  */
-export const RESERVATION_LATE_MS_MAX = 30 * 86_400_000;
+export const RESERVATION_LATE_MS_MAX = 30 * DAY_MS;
 
 /**
  * Events in one ingest call (docs/spec/contract.md#limits-of-the-contract). They are one atomic
@@ -134,7 +135,7 @@ export const RESETS_PER_RENEWAL_MAX = 1000;
 export const PRODUCT_RESETS_PER_RENEWAL_MAX = 5000;
 
 /** Events may be this late or this early (docs/spec/usage.md#ingest), in milliseconds. */
-export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
+export const EVENT_LATE_MS_MAX = 35 * DAY_MS;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;
 
 /**
@@ -154,7 +155,7 @@ export const ENDED_GRANTS_MAX = 1000;
  * Past periods are in memory for as long as a late event may come, and a day, for a clock that
  * steps back.
  */
-export const PERIODS_KEPT_MS = EVENT_LATE_MS_MAX + 86_400_000;
+export const PERIODS_KEPT_MS = EVENT_LATE_MS_MAX + DAY_MS;
 
 /**
  * What is written as a whole, at most: rows, and bytes of metadata as often as they are written.

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../kernel/durations.ts';
 import { decideTick } from '../metering/advance.ts';
 import type { MeterEffects } from '../metering/meter-effects.ts';
 import { type BillableSpan, billableSpans, isSoldBy } from '../metering/spans.ts';
@@ -15,7 +16,6 @@ import { metersOf, ordered } from './orders.ts';
  * may those of all that share credits with it.
  */
 const HOP_HOURS = 24;
-const HOUR_MS = 3_600_000;
 
 /** An answer, and the states that it follows from: while these are the customer's, so is it. */
 export type KnownUpcoming = {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../kernel/durations.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { DueAlarm, NextAlarms } from '../storage.ts';
@@ -10,7 +11,7 @@ const TOGETHER_MS = 60_000;
  * Those of meters, whose steps have each their own time: one decision does an hourly allowance's
  * 24, for some 30 rows.
  */
-const METERS_TOGETHER_MS = 24 * 60 * 60 * 1000;
+const METERS_TOGETHER_MS = DAY_MS;
 const AT_ONCE = 500;
 
 /**

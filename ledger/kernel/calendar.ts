@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from './durations.ts';
 import { assert } from './assert.ts';
 
 /**
@@ -19,9 +20,6 @@ export type Cycle = {
   /** `UTC` or a zone of the IANA database. */
   readonly zone: string;
 };
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** What one interval is made of: each is whole hours, days or months. */
 const PARTS: Record<Interval, { readonly unit: Unit; readonly size: number }> = {

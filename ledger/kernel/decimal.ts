@@ -18,7 +18,14 @@ export function decimal(value: bigint, scale: number, atLeast = 0): string {
 
 /** The integer of a decimal, scaled: the inverse. */
 export function scaled(text: string, scale: number): bigint {
+  const value = scaledOrNull(text, scale);
+  assert(value !== null, 'a decimal that fits its scale');
+  return value;
+}
+
+/** null for what is no decimal, or has more decimals than the scale. */
+export function scaledOrNull(text: string, scale: number): bigint | null {
   const [, sign = '', whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
-  assert(whole !== '' && fraction.length <= scale, 'a decimal that fits its scale');
+  if (whole === '' || fraction.length > scale) return null;
   return BigInt(sign + whole + fraction.padEnd(scale, '0'));
 }

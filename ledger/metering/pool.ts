@@ -17,10 +17,10 @@ export type PoolCosts = {
   /** Milliseconds of the organisation's clock; 0 for the list that the pool was made with. */
   readonly since: number;
   /** By the id of the member's meter. */
-  readonly members: ReadonlyMap<string, Member>;
+  readonly members: ReadonlyMap<string, PoolMember>;
 };
 
-export type Member = {
+export type PoolMember = {
   readonly meter: Meter;
   /** Credits, scaled as the pool's, for one scaled unit of the member. Above 0. */
   readonly rate: bigint;

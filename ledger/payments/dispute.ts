@@ -10,6 +10,7 @@
 // Holds: the same news again changes nothing. `opened` after an end is an older answer, and changes
 // nothing either; between won and lost the last answer counts. A dispute that the account does not
 // cover, since refunds were first, takes what a refund gives back when it fails.
+import { DAY_MS } from '../kernel/durations.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { formatMoney } from '../kernel/money.ts';
 import {
@@ -50,7 +51,6 @@ export type DisputesOutcome = {
 /** More than banks allow for one charge. */
 export const DISPUTES_MAX = 50;
 
-const DAY_MS = 24 * 60 * 60_000;
 const VAIN_FIRST_MS = 60_000;
 
 /** Applies the answer. `effects` is null where it changes nothing. */

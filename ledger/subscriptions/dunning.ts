@@ -1,3 +1,5 @@
+import { DAY_MS } from '../kernel/durations.ts';
+
 /**
  * Dunning: what follows while an invoice stays unpaid (docs/spec/subscriptions.md#dunning).
  *
@@ -44,8 +46,6 @@ type Chased = { readonly overdue: OverdueState; readonly open: readonly Unpaid[]
 
 /** Why a subscription ended although nobody asked for it: the customer gets a mail. */
 export type UnpaidEnd = 'dunning_exhausted' | 'mandate_lost';
-
-const DAY_MS = 86_400_000;
 
 /** Starts dunning or goes on with it: when to retry after a failure at `at`; null for never. */
 export function afterFailure(

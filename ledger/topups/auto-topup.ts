@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../kernel/durations.ts';
 import { type Captured, capturesAt, type Limit, windowAt, withCapture } from './windows.ts';
 
 /**
@@ -69,7 +70,6 @@ export type TopUpAnswer = { readonly paymentId: string } & (
 
 export type TopUpStatus = 'armed' | 'charging' | 'suspended';
 
-const HOUR_MS = 3_600_000;
 /** After each decline in a row that may pass. */
 const RETRY_AFTER_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
 

@@ -1,4 +1,5 @@
 // Upkeep of the database: tasks that fail, the audit, events, retention, seats.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import { resumeSeats } from '../../ledger/store/nodes.ts';
 import { audit } from '../database/audit.ts';
@@ -86,8 +87,6 @@ async function runEventsRetry(sql: Sql): Promise<Result> {
 async function runResume(sql: Sql): Promise<Result> {
   return { value: { resumed: await resumeSeats(sql) } };
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Lets go of what is older than the windows of the configuration, by the database's clock: a

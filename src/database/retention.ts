@@ -10,6 +10,7 @@
 //
 // Holds: the books close after each statement, because each is a transaction that moves rows and
 // writes what stands for them.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import type { ISql, Sql } from 'postgres';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
@@ -72,7 +73,7 @@ export type Retained = {
 
 /** As long as an event may come late. After that no actor has its period in memory either. */
 const KEYS_MS_MIN = PERIODS_KEPT_MS;
-const EVENTS_MS_MIN = 30 * 86_400_000;
+const EVENTS_MS_MIN = 30 * DAY_MS;
 
 /**
  * Pages of a statement: some 500 transfers. A request that needs a processor waits for one of them

@@ -1,5 +1,6 @@
 // The invoice of a paid checkout: what was bought, by whom, for how much. It is issued with the
 // payment, so it is paid from the start.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { boundary } from '../../ledger/kernel/calendar.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
@@ -10,8 +11,6 @@ import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
 import { findProduct, type PriceRecord } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-
-const DAY_MS = 86_400_000;
 
 /** What is to be issued for a payment. */
 export async function checkoutInvoice(

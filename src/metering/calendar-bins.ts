@@ -5,6 +5,7 @@
 // a clock shows twice is two bins.
 // Holds: the edges ascend and cover the range without a gap. In every zone of today an edge lies on
 // a quarter of an hour. Times are milliseconds since the epoch.
+import { DAY_MS, HOUR_MS } from '../../ledger/kernel/durations.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import { boundary, type Cycle, periodIndex } from '../../ledger/kernel/calendar.ts';
 
@@ -18,9 +19,6 @@ export type Calendar = {
 };
 
 export const BINS_MAX = 1000;
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * No bin is longer: a clock goes back by an hour, a zone crosses the date line, a month has 31

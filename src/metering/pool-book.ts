@@ -6,7 +6,7 @@
 // however many an organisation has.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
-import type { Member, Pool, PoolCosts, PoolOf } from '../../ledger/metering/pool.ts';
+import type { PoolMember, Pool, PoolCosts, PoolOf } from '../../ledger/metering/pool.ts';
 import type { CountedPool, StoredList } from '../records/credit-costs.ts';
 import { type BookEntry, type BookSource, openMeterBook } from './meter-book.ts';
 
@@ -39,7 +39,7 @@ type Known = {
   /** The same one until it has another list: what actors keep of it is kept by it. */
   readonly pool: Pool;
   /** By its id and the digits of its rate: what a member costs in many lists is in memory once. */
-  readonly members: Map<string, Member>;
+  readonly members: Map<string, PoolMember>;
   /** The pool itself, and the members of all of its lists. */
   readonly meterIds: Set<string>;
 };
@@ -102,7 +102,7 @@ class KnownPools {
   #add(poolId: string, lists: readonly StoredList[], meters: ReadonlyMap<string, Meter>): void {
     const known = this.#of(poolId);
     const { members, meterIds } = known;
-    const memberFor = (id: string, digits: string): Member => {
+    const memberFor = (id: string, digits: string): PoolMember => {
       const name = `${id} ${digits}`;
       const meter = must(meters.get(id), 'a meter of a list is there');
       const member = members.get(name) ?? { meter, rate: BigInt(digits) };

@@ -1,4 +1,5 @@
 // What a new session on the hosted page is, for the API and for buy links. `openings.ts` writes it.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Full } from '../platform/bounds.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
@@ -9,7 +10,7 @@ import type { ProductRecord } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { type NoQuote, quote } from './quote.ts';
 
-const OPEN_MS = 24 * 60 * 60 * 1000;
+const OPEN_MS = DAY_MS;
 
 export type DraftDeps = {
   readonly ids: Ids;

@@ -5,6 +5,7 @@
 // which the user is a member then, because whoever has signed in may enter any of them; of a user
 // who is no member, to the installation. What was refused is told of a user who is known, and at
 // most REFUSALS_MAX times an hour: nobody fills the log by guessing.
+import { HOUR_MS } from '../../ledger/kernel/durations.ts';
 import { differenceOf } from '../audit-log/difference.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { countAuditRecordsOf, insertAuditRecord } from '../records/audit-log.ts';
@@ -13,7 +14,6 @@ import { holdUser, type User } from '../records/users.ts';
 import type { Origin, PeopleDeps } from './people.ts';
 
 const REFUSALS_MAX = 10;
-const HOUR_MS = 3_600_000;
 
 export type DoorOperation =
   | 'signIn'

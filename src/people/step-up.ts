@@ -2,6 +2,8 @@
 // needs a sign-in shortly before.
 //
 // Who calls: the dashboard, before an action. The keys of programs have no second factor.
+import { HOUR_MS } from '../../ledger/kernel/durations.ts';
+import { scaledOrNull } from '../../ledger/kernel/decimal.ts';
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 
 /** How long a code counts for what is risky. */
@@ -11,7 +13,7 @@ const FRESH_MS = 10 * 60_000;
  */
 const SIGNED_IN_MS = 15 * 60_000;
 /** For how long the refunds of a member are added up. */
-export const REFUNDS_MS = 3_600_000;
+export const REFUNDS_MS = HOUR_MS;
 
 export type RiskyAction =
   | {
@@ -88,6 +90,6 @@ const DECIMALS = 4;
 
 /** In ten-thousandths: no currency has finer ones. */
 function unitsOf(decimal: string): bigint | null {
-  const [, whole, fraction = ''] = /^(\d{1,18})(?:\.(\d{1,4}))?$/.exec(decimal) ?? [];
-  return whole === undefined ? null : BigInt(whole + fraction.padEnd(DECIMALS, '0'));
+  const units = scaledOrNull(decimal, DECIMALS);
+  return units === null || units < 0n ? null : units;
 }

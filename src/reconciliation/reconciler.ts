@@ -4,6 +4,7 @@
 // another account has its turn.
 // Holds: nothing waits for a run. No connection to the database is held while a processor is asked,
 // and each question ends by itself. After close() no page begins.
+import { DAY_MS, HOUR_MS } from '../../ledger/kernel/durations.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
 import { BackgroundWork, type Round } from '../platform/background/background-work.ts';
 import { beginRun, claimRun, listAccountsToReconcile } from '../records/reconciliation-runs.ts';
@@ -16,11 +17,10 @@ const SLICE_MS = 20_000;
 const LANES = 4;
 /** At two o'clock, UTC. */
 const NIGHT_MS = 2 * 3_600_000;
-const DAY_MS = 24 * 3_600_000;
 /** What was charged a moment ago may not be listed yet, or not written here. */
 const MARGIN_MS = 15 * 60_000;
 /** Windows overlap, for what is listed late. */
-const OVERLAP_MS = 3_600_000;
+const OVERLAP_MS = HOUR_MS;
 /** A page that is being read when the service closes. */
 const CLOSE_MS_MAX = 1000;
 

@@ -1,4 +1,5 @@
 // The steps of a run, in their order: each reads one list, a page at a time.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import {
   findOldestMoving,
   findPayoutToSum,
@@ -22,7 +23,7 @@ const CHECKED = 20;
 /** Read from our side at a time: most of it is listed. */
 const READ = 500;
 /** A payout that is paid may fail for days. */
-const PAYOUTS_AGAIN_MS = 14 * 86_400_000;
+const PAYOUTS_AGAIN_MS = 14 * DAY_MS;
 
 export const STEPS: readonly Step[] = [
   { name: 'open', page: checkOpen },

@@ -1,5 +1,6 @@
 // Invitations to an organisation: for an address, as a role, for a week. Only the hash of what the
 // mailed link ends in is stored.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { hashKey } from '../platform/crypto/keys.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
@@ -11,7 +12,7 @@ import { type Page, pageOf } from './page.ts';
 import { isEmailOf } from './users.ts';
 import { isUuid } from './uuid.ts';
 
-const INVITED_MS = 7 * 86_400_000;
+const INVITED_MS = 7 * DAY_MS;
 
 export type InvitationRecord = {
   readonly id: string;

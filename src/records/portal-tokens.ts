@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { hashKey } from '../platform/crypto/keys.ts';
@@ -17,7 +18,7 @@ export const PORTAL_TTL_S_MAX = 30 * 86_400;
 export const PORTAL_TTL_DAYS_MAILED = 14;
 
 /** How long expired tokens are kept, to explain what became of them. */
-const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 
 /** What a token opens where it opens one page alone. */
 export type PortalPage = 'payment_method';

@@ -2,6 +2,7 @@
 //
 // Holds: only the hash of what the browser holds is stored. A session ends after 12 hours without a
 // request, after 7 days, when it is revoked, and with its user.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { hashKey } from '../platform/crypto/keys.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
@@ -9,13 +10,13 @@ import type { Role } from './members.ts';
 import type { User } from './users.ts';
 
 const IDLE_MS = 12 * 3_600_000;
-const SESSION_MS = 7 * 86_400_000;
+const SESSION_MS = 7 * DAY_MS;
 /** How often `seen_at` is written. */
 const SEEN_EVERY_MS = 60_000;
 /** Live ones of a user: the oldest makes room. */
 const LIVE_MAX = 50;
 /** How long sessions that ended are kept. */
-const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 const AGENT_LENGTH_MAX = 255;
 const ADDRESS_LENGTH_MAX = 64;
 

@@ -3,6 +3,7 @@
 //
 // Holds: an event that counts is in the table or in the archive once, whenever retention moves it.
 // What it does not do: find what retention has dropped.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { EVENT_EARLY_MS_MAX, PERIODS_KEPT_MS } from '../../ledger/limits.ts';
 import { usageAccountId } from '../../ledger/kernel/derived-ids.ts';
 import type { Ids } from '../../ledger/ports.ts';
@@ -40,7 +41,7 @@ export const eventAt = (sql: Executor): Fragment => sql`coalesce(event_at, at)`;
 export const isUsage = (sql: Executor): Fragment => sql`value is not null and kind <> 'refused'`;
 
 /** The node's clock, and the other nodes'. */
-const CLOCKS_MS = 86_400_000;
+const CLOCKS_MS = DAY_MS;
 
 /**
  * The archive has a partition for each month of recording. An event is recorded soon before its

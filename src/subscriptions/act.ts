@@ -1,5 +1,6 @@
 // An action of a customer or a merchant on a subscription. The ledger decides; what must be paid
 // first is charged before the answer.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
@@ -21,7 +22,7 @@ import type {
   Target,
 } from './subscriptions.ts';
 
-const YEAR_MS = 366 * 86_400_000;
+const YEAR_MS = 366 * DAY_MS;
 
 export type ActDeps = SubscriptionsDeps & Pick<Subscriptions, 'due'>;
 

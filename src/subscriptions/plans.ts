@@ -1,4 +1,5 @@
 // Turns a product and one of its prices into a plan with its allowances.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { isAmount } from '../../ledger/kernel/money.ts';
 import { inRange } from '../../ledger/kernel/quantity.ts';
@@ -97,5 +98,5 @@ export function chargeRefusal(processor: Processor | null, plan: Plan): string |
 
 /** When a trial that begins now ends: whole days, by the clock of UTC. */
 export function trialEndOf(days: number | null, startAt: number): number | null {
-  return days === null || days === 0 ? null : startAt + days * 86_400_000;
+  return days === null || days === 0 ? null : startAt + days * DAY_MS;
 }

@@ -18,13 +18,14 @@
 //
 // Does not: go on for a caller that has left. Years of hourly allowances are hours of work for the
 // database, and no one else could stop it.
+import { DAY_MS } from '../../ledger/kernel/durations.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { LedgerUnavailable, pause, type Timers } from '../../ledger/ports.ts';
 import type { DueAlarm, NextAlarms } from '../../ledger/storage.ts';
 import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 
 /** Five years, two of which are leap years. */
-const AHEAD_MS_MAX = (5 * 365 + 2) * 24 * 60 * 60 * 1000;
+const AHEAD_MS_MAX = (5 * 365 + 2) * DAY_MS;
 
 /** The latest time that it may be moved to: what is due after it still has a valid time. */
 const END = Date.UTC(3000, 0);

@@ -9,6 +9,7 @@
 // is not called after it was given back. Where the database does not answer, a key counts as ended
 // unless changes are not heard either: then the next beat asks again.
 // Does not: bound how many watch. That is for what stays open.
+import { DAY_MS } from '../../../ledger/kernel/durations.ts';
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
 
@@ -28,7 +29,7 @@ type Watched = { readonly ends: Set<() => void>; cancelExpiry: () => void };
 
 const KEYS_AT_ONCE = 500;
 /** A timer holds 24 days at most. */
-const EXPIRY_MS_MAX = 24 * 60 * 60 * 1000;
+const EXPIRY_MS_MAX = DAY_MS;
 
 export function openKeyWatch(options: KeyWatchOptions): WatchKey {
   const watches = new KeyWatches(options);

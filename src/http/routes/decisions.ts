@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../ledger/kernel/durations.ts';
 import { Elysia } from 'elysia';
 import { INGEST_EVENTS_MAX, TRACK_BATCH_MAX } from '../../../ledger/limits.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
@@ -51,7 +52,7 @@ export type DecisionRoutesDeps = {
 };
 
 /** Retention moves nothing that is younger. */
-const OLD_MS = 35 * 86_400_000;
+const OLD_MS = 35 * DAY_MS;
 const LEFT_OUT_MS = 60_000;
 
 export function decisionRoutes(deps: DecisionRoutesDeps) {

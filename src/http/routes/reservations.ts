@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../ledger/kernel/durations.ts';
 import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
@@ -268,7 +269,7 @@ type ById = {
   readonly params: { readonly id: string };
 };
 
-const DAYS_MAX = RESERVATION_MS_MAX / 86_400_000;
+const DAYS_MAX = RESERVATION_MS_MAX / DAY_MS;
 
 function refusedAct(outcome: Exclude<Resolved, { kind: 'done' }>): Response {
   switch (outcome.kind) {

@@ -3,6 +3,7 @@
 // Holds: an inquiry, with which a bank only asks, is no dispute: nothing was taken, and the payment
 // can still be refunded. Lost, only what was not given back is disputed: Stripe calls a dispute
 // that was won in part lost.
+import { DAY_MS } from '../../../ledger/kernel/durations.ts';
 import type Stripe from 'stripe';
 import { DISPUTE_REASONS, type DisputeReason } from '../../../ledger/payments/payment.ts';
 import type { Dispute, DisputesResult } from '../processor.ts';
@@ -11,7 +12,6 @@ import { paymentIntentOf } from './refunds.ts';
 import type { StripeDeps } from './states.ts';
 import { findCharge } from './store.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** More than a charge has. */
 const LISTED_MAX = 100;
 

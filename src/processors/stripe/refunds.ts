@@ -3,6 +3,7 @@
 // Holds: a refund whose answer was lost is looked for in the list of its intent's refunds, which
 // does not lag, before it is asked for again: Stripe forgets idempotency keys after a day. What
 // Stripe declines stays declined.
+import { DAY_MS, HOUR_MS } from '../../../ledger/kernel/durations.ts';
 import type Stripe from 'stripe';
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { RefundFailure } from '../../../ledger/payments/payment.ts';
@@ -22,8 +23,6 @@ import {
   type RefundRow,
 } from './store.ts';
 
-const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Until then a bank may send a refund back. */
 const RETURNED_MS = 30 * DAY_MS;
 const LISTED_MAX = 100;

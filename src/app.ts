@@ -4,7 +4,7 @@ import type { Clock, Ids, OrgClock, Timers } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import type { Acting } from './http/edge/acting.ts';
 import { clientAddress, wholeClientAddress } from './http/edge/client-address.ts';
-import type { Edge } from './http/edge/edge.ts';
+import type { Edge, Route } from './http/edge/edge.ts';
 import { refuse } from './http/edge/errors.ts';
 import type { FairSql } from './http/edge/fair-sql.ts';
 import { CsvDownloads } from './http/csv-downloads.ts';
@@ -144,73 +144,92 @@ export function createApp(deps: AppDeps) {
   const usageCsv = new UsageCsv({ ...deps, downloads });
   const routes = () => app.routes;
   const handle = (request: Request) => app.handle(request);
-  // In the order in which the document shows them.
-  const parts = [
+  app.use(
     withFallback(edge, () => (fallback ??= createFallback({ edge, routes: routes(), handle }))),
-    meterRoutes(deps),
-    customerRoutes(deps),
-    grantRoutes(deps),
-    balanceRoutes(deps),
-    spendCapRoutes(deps),
-    creditRoutes(deps),
-    autoTopupRoutes(deps),
-    ...meteringRoutes(deps),
-    alertRoutes(deps),
-    productRoutes(deps),
-    entitlementRoutes(deps),
-    usagePriceRoutes(deps),
-    discountRoutes(deps),
-    checkoutRoutes(deps),
-    buyLinkRoutes({ ...deps, addressOf }),
-    payRoutes({ ...deps, addressOf }),
-    embedRoutes(deps),
-    paymentRoutes(deps),
-    reportRoutes(deps),
-    subscriptionRoutes(deps),
-    subscriptionPreviewRoutes(deps),
-    invoiceRoutes({ ...deps, usageCsv, appUrl: settings.appUrl }),
-    invoiceLinkRoutes(deps),
-    portalTokenRoutes(deps),
-    portalRoutes({ ...deps, usageCsv }),
-    eventRoutes({ ...deps, idleAtMost }),
-    webhookEndpointRoutes(deps),
-    deliveryRoutes(deps),
-    partnerRoutes(deps),
-    organizationRoutes(deps),
-    brandingRoutes({ ...deps, addressOf }),
-    processorRoutes(deps),
-    processorWebhookRoutes({ ...deps, addressOf }),
-    apiKeyRoutes(deps),
-    memberRoutes(deps),
-    auditLogRoutes({ ...deps, downloads }),
-    annotationRoutes(deps),
-    testClockRoutes({ ...deps, patient: (request) => idleAtMost(request, 0) }),
-    sandboxRoutes(deps),
-    dashboardRoutes({ ...deps, handle, addressOf }),
-    healthRoutes(deps),
-    metricsRoutes({ ...deps, peerOf }),
-    documentRoutes({ edge, settings, routes }),
-  ];
-  // Not in one chain, whose type has all their types in it: the compiler gives up at so many.
-  for (const part of parts) app.use(part);
+  );
+  mount(app, apiRoutes({ ...deps, addressOf, idleAtMost, downloads, usageCsv }));
+  app.use(dashboardRoutes({ ...deps, handle, addressOf }));
+  mount(app, [
+    ...healthRoutes(deps),
+    ...metricsRoutes({ ...deps, peerOf }),
+    ...documentRoutes({ edge, settings, routes }),
+  ]);
   return app;
 }
 
-const meteringRoutes = (deps: AppDeps) => [
-  checkRoutes(deps),
-  reservationRoutes(deps),
-  trackRoutes(deps),
-  ingestRoutes(deps),
-  decisionRoutes(deps),
-  usageRoutes(deps),
+type RouteDeps = AppDeps & {
+  readonly addressOf: (request: Request) => string;
+  readonly idleAtMost: (request: Request, seconds: number) => void;
+  readonly downloads: CsvDownloads;
+  readonly usageCsv: UsageCsv;
+};
+
+/** In the order in which the document shows them. */
+const apiRoutes = (deps: RouteDeps): Route[] => [
+  ...meterRoutes(deps),
+  ...customerRoutes(deps),
+  ...grantRoutes(deps),
+  ...balanceRoutes(deps),
+  ...spendCapRoutes(deps),
+  ...creditRoutes(deps),
+  ...autoTopupRoutes(deps),
+  ...meteringRoutes(deps),
+  ...alertRoutes(deps),
+  ...productRoutes(deps),
+  ...entitlementRoutes(deps),
+  ...usagePriceRoutes(deps),
+  ...discountRoutes(deps),
+  ...checkoutRoutes(deps),
+  ...buyLinkRoutes(deps),
+  ...payRoutes(deps),
+  ...embedRoutes(deps),
+  ...paymentRoutes(deps),
+  ...reportRoutes(deps),
+  ...subscriptionRoutes(deps),
+  ...subscriptionPreviewRoutes(deps),
+  ...invoiceRoutes({ ...deps, appUrl: deps.settings.appUrl }),
+  ...invoiceLinkRoutes(deps),
+  ...portalTokenRoutes(deps),
+  ...portalRoutes(deps),
+  ...eventRoutes(deps),
+  ...webhookEndpointRoutes(deps),
+  ...deliveryRoutes(deps),
+  ...partnerRoutes(deps),
+  ...organizationRoutes(deps),
+  ...brandingRoutes(deps),
+  ...processorRoutes(deps),
+  ...processorWebhookRoutes(deps),
+  ...apiKeyRoutes(deps),
+  ...memberRoutes(deps),
+  ...auditLogRoutes(deps),
+  ...annotationRoutes(deps),
+  ...testClockRoutes({ ...deps, patient: (request) => deps.idleAtMost(request, 0) }),
+  ...sandboxRoutes(deps),
 ];
+
+const meteringRoutes = (deps: AppDeps): Route[] => [
+  ...checkRoutes(deps),
+  ...reservationRoutes(deps),
+  ...trackRoutes(deps),
+  ...ingestRoutes(deps),
+  ...decisionRoutes(deps),
+  ...usageRoutes(deps),
+];
+
+/** Each where its operation says. */
+function mount(app: Elysia, routes: readonly Route[]): void {
+  for (const [handler, hook] of routes) {
+    const { method, path } = hook.detail.operation;
+    app.route(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), handler, hook);
+  }
+}
 
 /** What operators ask of one process, where several share a port. */
 export function createOperatorsApp(deps: OperatorsAppDeps) {
   const app = new Elysia();
   const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
-  return app
-    .use(healthRoutes(deps))
-    .use(metricsRoutes({ ...deps, peerOf }))
-    .all('/*', ({ request }) => deps.edge.finish(request, refuse('not_found', 'no such route')));
+  mount(app, [...healthRoutes(deps), ...metricsRoutes({ ...deps, peerOf })]);
+  return app.all('/*', ({ request }) =>
+    deps.edge.finish(request, refuse('not_found', 'no such route')),
+  );
 }

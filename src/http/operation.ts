@@ -8,9 +8,14 @@ import type { Tag } from './openapi/tags.ts';
 /** Who may call. `portal`: the customer with the token in the path. */
 export type Access = 'organisation' | 'group' | 'portal' | 'open';
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export type Operation = {
   /** The name for clients: `createCheckout`, `listProducts`. It is unique. */
   readonly operationId: string;
+  readonly method: Method;
+  /** Parameters in braces: `/customers/{id}`. */
+  readonly path: `/${string}`;
   readonly summary: string;
   readonly description?: string;
   readonly tag: Tag;

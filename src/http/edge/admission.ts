@@ -61,7 +61,7 @@ export class Admission {
     this.#bodyOptional = operation.bodyOptional === true;
     this.#rawBody = operation.rawBody === true;
     this.#query = query === undefined ? null : { schema: query, check: validator(query) };
-    this.#idempotent = isIdempotent(operation, { method: 'POST', access });
+    this.#idempotent = isIdempotent(operation, access);
   }
 
   /** A page of ours may send it and no other: a browser sends forms from anywhere. */
@@ -78,7 +78,7 @@ export class Admission {
   }): Admitted | Response {
     const { request, params, principal, text } = taken;
     let idempotencyKey: string | null = null;
-    if (this.#idempotent && request.method === 'POST') {
+    if (this.#idempotent) {
       idempotencyKey = request.headers.get(IDEMPOTENCY_KEY);
       if (idempotencyKey !== null && !IDEMPOTENCY_KEY_SANE.test(idempotencyKey)) {
         return refuseInvalid([
@@ -146,8 +146,8 @@ export class Admission {
  * when it sends the same again, and pages have forms.
  */
 export function isIdempotent(
-  { body, form, idempotent }: Operation,
-  { method, access }: { readonly method: string; readonly access: Access },
+  { method, body, form, idempotent }: Operation,
+  access: Access,
 ): boolean {
   const isForPages = form !== undefined && body === undefined;
   return method === 'POST' && access !== 'open' && !isForPages && idempotent !== false;

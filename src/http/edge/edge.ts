@@ -40,7 +40,7 @@ import {
 import type { AdmitPortal } from '../portal/visitor.ts';
 import { type RequestIds, type RequestTrace, RequestLog } from './request-log.ts';
 
-/** What follows the path in `app.post(path, ...route)`. */
+/** An operation with its handler, as the app mounts it. */
 export type Route = readonly [
   handler: (context: Incoming) => Promise<Response>,
   hook: { readonly detail: Described },

@@ -46,12 +46,8 @@ export type Documented = {
 const HTML = 'text/html';
 const CSV = 'text/csv';
 
-/** Describes an operation for the method of its route. */
-export function describe(
-  { access, operation }: Described,
-  method: string,
-  components: Components,
-): Documented {
+/** Describes an operation. */
+export function describe({ access, operation }: Described, components: Components): Documented {
   const { operationId, summary, description, tag, form, body } = operation;
   const content = {
     ...(body !== undefined && { [JSON_MEDIA.type]: { schema: components.of(body) } }),
@@ -64,11 +60,11 @@ export function describe(
     tags: [tag],
     security: hasKey(access) ? [{ [access]: [] }] : [],
     ...(access === 'organisation' && { 'x-scopes': operation.scopes }),
-    parameters: parametersOf({ access, operation, method }, components),
+    parameters: parametersOf({ access, operation }, components),
     ...(Object.keys(content).length > 0 && {
       requestBody: { required: operation.bodyOptional !== true, content },
     }),
-    responses: responsesOf({ access, operation, method }, components),
+    responses: responsesOf({ access, operation }, components),
   };
 }
 
@@ -96,7 +92,7 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
     const schema = { type: 'string' } as const;
     parameters.push({ name, in: 'header', required: false, description, schema });
   }
-  if (isIdempotent(route.operation, route)) {
+  if (isIdempotent(route.operation, route.access)) {
     parameters.push({
       name: 'Idempotency-Key',
       in: 'header',
@@ -129,7 +125,6 @@ function responsesOf(
 type DocumentedRoute = {
   readonly access: Access;
   readonly operation: Operation;
-  readonly method: string;
 };
 
 type Answering = DocumentedRoute & {
@@ -195,7 +190,7 @@ function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {
   // A refusal by a business rule is replayed as well.
   const isKept =
     status < 300 || codes.some((code) => refusals.includes(code) && !MAY_PASS.has(code));
-  if (isIdempotent(route.operation, route) && isKept) names.push('Idempotency-Replayed');
+  if (isIdempotent(route.operation, route.access) && isKept) names.push('Idempotency-Replayed');
   if (status === 200 && HINTS in (route.operation.headers ?? {})) names.push(NODE, OWNER);
   if (status === 303) names.push('Location');
   const { mediaType, alsoCsv } = route.operation;
@@ -218,8 +213,8 @@ const MAY_PASS = new Set<ErrorCode>([
  * The error codes of each status: the operation's own, and those of the edge, which follow from
  * what the operation takes.
  */
-function refusalsOf({ access, operation, method }: DocumentedRoute): Map<number, ErrorCode[]> {
-  const { idempotent, params, form, query } = operation;
+function refusalsOf({ access, operation }: DocumentedRoute): Map<number, ErrorCode[]> {
+  const { method, idempotent, params, form, query } = operation;
   const codes = new Set<ErrorCode>(operation.refusals);
   if (hasKey(access)) {
     codes.add('unauthorized').add('forbidden');
@@ -233,7 +228,7 @@ function refusalsOf({ access, operation, method }: DocumentedRoute): Map<number,
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
   }
   if (query !== undefined) codes.add('invalid_request');
-  if (isIdempotent(operation, { method, access }) && idempotent !== 'ledger') {
+  if (isIdempotent(operation, access) && idempotent !== 'ledger') {
     codes.add('idempotency_in_progress');
     if (idempotent !== 'any_body') codes.add('idempotency_key_reused');
   }

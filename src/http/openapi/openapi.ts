@@ -7,8 +7,6 @@ import { type Tag, TAGS } from './tags.ts';
 import { type Webhook, webhooks } from './webhooks.ts';
 
 export type RouteList = readonly {
-  readonly method: string;
-  readonly path: string;
   readonly hooks: { readonly detail?: unknown };
 }[];
 
@@ -48,20 +46,20 @@ export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
   const paths: Record<string, Record<string, Documented>> = {};
   const tags = new Set<Tag>();
   const names = new Set<string>();
-  for (const { method, path, hooks } of routes) {
+  for (const { hooks } of routes) {
     if (!isDescribed(hooks.detail)) continue;
     const { operationId, operation } = hooks.detail;
+    const { method, path } = operation;
     assert(OPERATION_ID.test(operationId), `${operationId} is a name`);
     assert(!names.has(operationId), `one operation is called ${operationId}`);
     names.add(operationId);
     tags.add(operation.tag);
-    const template = path.replaceAll(/:(\w+)/g, '{$1}');
     const servers = serversOf(operation.at, addresses);
     const documented = {
-      ...describe(hooks.detail, method, components),
+      ...describe(hooks.detail, components),
       ...(servers && { servers }),
     };
-    paths[template] = { ...paths[template], [method.toLowerCase()]: documented };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: documented };
   }
   return {
     openapi: '3.1.0',

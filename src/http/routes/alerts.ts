@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { type Ids, LedgerUnavailable, type OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -50,6 +49,8 @@ const params = { id: 'The id of the alert.' };
 
 const CREATE = {
   operationId: 'createAlert',
+  method: 'POST',
+  path: '/alerts',
   summary: 'Create an alert on a usage threshold',
   description: [
     'For one customer or, without one, for each customer, also later ones. `alert.triggered` ' +
@@ -77,6 +78,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listAlerts',
+  method: 'GET',
+  path: '/alerts',
   summary: 'List alerts, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -88,6 +91,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getAlert',
+  method: 'GET',
+  path: '/alerts/{id}',
   summary: 'Get an alert',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -100,6 +105,8 @@ const READ = {
 
 const OF_CUSTOMER = {
   operationId: 'listCustomerAlerts',
+  method: 'GET',
+  path: '/customers/{id}/alerts',
   summary: 'List the alerts of a customer, and which have fired',
   description:
     "The customer's own alerts, and those for each customer of its features. By feature, then in " +
@@ -116,6 +123,8 @@ const OF_CUSTOMER = {
 
 const REMOVE = {
   operationId: 'deleteAlert',
+  method: 'DELETE',
+  path: '/alerts/{id}',
   summary: 'Delete an alert',
   description: 'It no longer fires, and does not recover.',
   tag,
@@ -127,13 +136,14 @@ const REMOVE = {
   refusals: ['not_found'],
 } as const;
 
-export function alertRoutes(deps: AlertRoutesDeps) {
-  return new Elysia()
-    .post('/alerts', ...createRoute(deps))
-    .get('/alerts', ...listRoute(deps))
-    .get('/alerts/:id', ...readRoute(deps))
-    .delete('/alerts/:id', ...removeRoute(deps))
-    .get('/customers/:id/alerts', ...ofCustomerRoute(deps));
+export function alertRoutes(deps: AlertRoutesDeps): Route[] {
+  return [
+    createRoute(deps),
+    listRoute(deps),
+    readRoute(deps),
+    removeRoute(deps),
+    ofCustomerRoute(deps),
+  ];
 }
 
 const notFound = (what = 'alert') => refuse('not_found', `no such ${what}`);

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -46,6 +45,8 @@ const REFUSALS = ['not_found', 'conflict'] as const;
 
 const ADD_TAG = {
   operationId: 'createTag',
+  method: 'POST',
+  path: '/tags',
   summary: 'Put a tag on a customer, a subscription or an invoice',
   description:
     'A label without an effect of its own. The same tag on the same object again is 409. The ' +
@@ -62,6 +63,8 @@ const ADD_TAG = {
 
 const LIST_TAGS = {
   operationId: 'listTags',
+  method: 'GET',
+  path: '/tags',
   summary: 'List tags, newest first',
   tag: 'Tags',
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -73,6 +76,8 @@ const LIST_TAGS = {
 
 const REMOVE_TAG = {
   operationId: 'deleteTag',
+  method: 'DELETE',
+  path: '/tags/{id}',
   summary: 'Remove a tag',
   tag: 'Tags',
   roles: ['owner', 'admin', 'support'],
@@ -85,6 +90,8 @@ const REMOVE_TAG = {
 
 const ADD_FIELD = {
   operationId: 'createCustomField',
+  method: 'POST',
+  path: '/custom-fields',
   summary: 'Add a custom field to a customer, a subscription or an invoice',
   description:
     'A field cannot be changed: remove it and add another. A name that the object already has is ' +
@@ -101,6 +108,8 @@ const ADD_FIELD = {
 
 const LIST_FIELDS = {
   operationId: 'listCustomFields',
+  method: 'GET',
+  path: '/custom-fields',
   summary: 'List custom fields, newest first',
   tag: 'Custom fields',
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -112,6 +121,8 @@ const LIST_FIELDS = {
 
 const REMOVE_FIELD = {
   operationId: 'deleteCustomField',
+  method: 'DELETE',
+  path: '/custom-fields/{id}',
   summary: 'Remove a custom field',
   tag: 'Custom fields',
   roles: ['owner', 'admin', 'support'],
@@ -122,14 +133,15 @@ const REMOVE_FIELD = {
   refusals: ['not_found'],
 } as const;
 
-export function annotationRoutes(deps: AnnotationRoutesDeps) {
-  return new Elysia()
-    .post('/tags', ...addTag(deps))
-    .get('/tags', ...listTags(deps))
-    .delete('/tags/:id', ...removeTag(deps))
-    .post('/custom-fields', ...addField(deps))
-    .get('/custom-fields', ...listFields(deps))
-    .delete('/custom-fields/:id', ...removeField(deps));
+export function annotationRoutes(deps: AnnotationRoutesDeps): Route[] {
+  return [
+    addTag(deps),
+    listTags(deps),
+    removeTag(deps),
+    addField(deps),
+    listFields(deps),
+    removeField(deps),
+  ];
 }
 
 function addTag(deps: AnnotationRoutesDeps): Route {

@@ -6,7 +6,6 @@
 // An admin comes to no live key that may do what an owner may.
 // What a revoked key has let in, by invitations or links to the portal, ends with it.
 // Does not: revoke the keys that a revoked key has made.
-import { Elysia } from 'elysia';
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -76,6 +75,8 @@ const KEY_ONCE = 'The key is in this answer only; only a hash of it is stored.';
 
 const CREATE = {
   operationId: 'createApiKey',
+  method: 'POST',
+  path: '/api-keys',
   summary: 'Create an API key',
   description:
     'For the organization and the mode of the calling key. In the dashboard an admin ' +
@@ -94,6 +95,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listApiKeys',
+  method: 'GET',
+  path: '/api-keys',
   summary: 'List API keys, newest first',
   description: 'All live keys, and the last 1,000 that were revoked or have expired.',
   tag,
@@ -106,6 +109,8 @@ const LIST = {
 
 const REVOKE = {
   operationId: 'revokeApiKey',
+  method: 'DELETE',
+  path: '/api-keys/{id}',
   summary: 'Revoke an API key',
   description:
     'It stops working at once; open streams end within a second. Open invitations and portal ' +
@@ -121,6 +126,8 @@ const REVOKE = {
 
 const ROTATE = {
   operationId: 'rotateApiKey',
+  method: 'POST',
+  path: '/api-keys/{id}/rotate',
   summary: 'Rotate an API key',
   description:
     'Creates a key with the same name and scopes and without an expiry. The old key works ' +
@@ -140,14 +147,10 @@ const ROTATE = {
   refusals: ['not_found', 'conflict', 'invalid_state', 'rate_limited'],
 } as const;
 
-export function apiKeyRoutes(given: ApiKeyRoutesDeps) {
+export function apiKeyRoutes(given: ApiKeyRoutesDeps): Route[] {
   const limit = given.limiter.limit('api-key', given.settings.limits.apiKeys);
   const deps = { ...given, limit };
-  return new Elysia()
-    .post('/api-keys', ...createKey(deps))
-    .get('/api-keys', ...readKeys(deps))
-    .delete('/api-keys/:id', ...removeKey(deps))
-    .post('/api-keys/:id/rotate', ...rotateKey(deps));
+  return [createKey(deps), readKeys(deps), removeKey(deps), rotateKey(deps)];
 }
 
 function createKey(deps: Deps): Route {

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { listAuditRecords } from '../../records/audit-log.ts';
 import type { Whose } from '../../records/page.ts';
@@ -29,6 +28,8 @@ const tag = 'Audit log';
 
 const LIST = {
   operationId: 'listAuditLog',
+  method: 'GET',
+  path: '/audit-log',
   summary: 'List the audit log, newest first',
   description: [
     'What users did, including signing in and out; what keys did, except routine calls (usage, ' +
@@ -48,6 +49,8 @@ const LIST = {
 
 const DOWNLOAD = {
   operationId: 'downloadAuditLog',
+  method: 'GET',
+  path: '/audit-log.csv',
   summary: 'Download the audit log',
   description:
     'The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. Text ' +
@@ -64,10 +67,8 @@ const DOWNLOAD = {
   refusals: ['rate_limited'],
 } as const;
 
-export function auditLogRoutes(deps: AuditLogRoutesDeps) {
-  return new Elysia()
-    .get('/audit-log', ...readAuditLog(deps))
-    .get('/audit-log.csv', ...downloadAuditLog(deps));
+export function auditLogRoutes(deps: AuditLogRoutesDeps): Route[] {
+  return [readAuditLog(deps), downloadAuditLog(deps)];
 }
 
 function readAuditLog({ edge, lists }: AuditLogRoutesDeps): Route {

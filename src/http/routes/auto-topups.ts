@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Found, Ledger } from '../../../ledger/ledger.ts';
 import type { CustomerTopUp } from '../../../ledger/ledger.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
@@ -31,6 +30,8 @@ const params = { ...customer, feature_key: 'The slug of the meter.' };
 
 export const READ_AUTO_TOPUP = {
   operationId: 'getAutoTopup',
+  method: 'GET',
+  path: '/customers/{id}/auto-topups/{feature_key}',
   summary: 'Get the automatic top-up of a feature',
   description: 'Also of an archived feature. 404 without one.',
   tag,
@@ -44,6 +45,8 @@ export const READ_AUTO_TOPUP = {
 
 const PUT = {
   operationId: 'putAutoTopup',
+  method: 'PUT',
+  path: '/customers/{id}/auto-topups/{feature_key}',
   summary: 'Set an automatic top-up',
   description: [
     "When the balance of the feature is below `threshold`, the customer's newest payment " +
@@ -73,6 +76,8 @@ const PUT = {
 
 const LIST = {
   operationId: 'listAutoTopups',
+  method: 'GET',
+  path: '/customers/{id}/auto-topups',
   summary: 'List the automatic top-ups of a customer',
   description: 'At most one for each feature.',
   tag,
@@ -86,6 +91,8 @@ const LIST = {
 
 const REMOVE = {
   operationId: 'deleteAutoTopup',
+  method: 'DELETE',
+  path: '/customers/{id}/auto-topups/{feature_key}',
   summary: 'Remove the automatic top-up of a feature',
   description:
     '204 also where there is none, and of an archived feature. A charge under way is not ' +
@@ -99,12 +106,8 @@ const REMOVE = {
   refusals: ['not_found'],
 } as const;
 
-export function autoTopupRoutes(deps: AutoTopupRoutesDeps) {
-  return new Elysia()
-    .put('/customers/:id/auto-topups/:feature_key', ...putRoute(deps))
-    .get('/customers/:id/auto-topups/:feature_key', ...readRoute(deps))
-    .delete('/customers/:id/auto-topups/:feature_key', ...removeRoute(deps))
-    .get('/customers/:id/auto-topups', ...listRoute(deps));
+export function autoTopupRoutes(deps: AutoTopupRoutesDeps): Route[] {
+  return [putRoute(deps), readRoute(deps), removeRoute(deps), listRoute(deps)];
 }
 
 const noCustomer = () => refuse('not_found', 'no such customer');

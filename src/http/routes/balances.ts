@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { Found, MeterBalance } from '../../../ledger/ledger.ts';
@@ -17,6 +16,8 @@ import type { GrantRoutesDeps } from './grants.ts';
 
 const BALANCES = {
   operationId: 'listBalances',
+  method: 'GET',
+  path: '/customers/{id}/balances',
   summary: 'List the balances of a customer',
   description:
     'By feature. With `next_cursor` there are more. A balance shows the first ' +
@@ -36,8 +37,8 @@ const STEP_GRANTS = 250;
 
 const PLACES = cursors(Type.Object({ slug: Type.String(), meterId: Uuid }));
 
-export function balanceRoutes(deps: GrantRoutesDeps) {
-  return new Elysia().get('/customers/:id/balances', ...balancesRoute(deps));
+export function balanceRoutes(deps: GrantRoutesDeps): Route[] {
+  return [balancesRoute(deps)];
 }
 
 function balancesRoute(deps: GrantRoutesDeps): Route {

@@ -3,7 +3,6 @@
 // Holds: what is served has the type that its bytes have, is told to be nothing else, and can run
 // nothing. Its address is its hash, so it never changes there.
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
@@ -36,6 +35,8 @@ const tag = 'Organization';
 
 const READ = {
   operationId: 'getLogo',
+  method: 'GET',
+  path: '/organization/logo',
   summary: 'Get the logo of the organization',
   description: 'In the mode of the key. 404 without a logo.',
   tag,
@@ -48,6 +49,8 @@ const READ = {
 
 const PUT = {
   operationId: 'putLogo',
+  method: 'PUT',
+  path: '/organization/logo',
   summary: 'Set the logo of the organization',
   description:
     'In the mode of the key. It replaces the current logo on the pages, invoices and mails for ' +
@@ -63,6 +66,8 @@ const PUT = {
 
 const REMOVE = {
   operationId: 'deleteLogo',
+  method: 'DELETE',
+  path: '/organization/logo',
   summary: 'Remove the logo of the organization',
   description:
     'In the mode of the key. Sent mails show the name of the seller instead of this logo and ' +
@@ -77,6 +82,8 @@ const REMOVE = {
 
 const SHOW = {
   operationId: 'showLogo',
+  method: 'GET',
+  path: '/logos/{hash}',
   summary: 'Get a logo image',
   description: 'The image itself, without a key, for pages and mails.',
   tag: 'Hosted pages',
@@ -89,13 +96,8 @@ const SHOW = {
 
 const HASH = /^[\da-f]{40}$/;
 
-export function brandingRoutes(deps: BrandingRoutesDeps) {
-  const path = '/organization/logo';
-  return new Elysia()
-    .put(path, ...putOne(deps))
-    .get(path, ...readOne(deps))
-    .delete(path, ...removeOne(deps))
-    .get('/logos/:hash', ...showOne(deps));
+export function brandingRoutes(deps: BrandingRoutesDeps): Route[] {
+  return [putOne(deps), readOne(deps), removeOne(deps), showOne(deps)];
 }
 
 function putOne(deps: BrandingRoutesDeps): Route {

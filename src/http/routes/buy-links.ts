@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { brandOf } from '../../pages/brand.ts';
@@ -38,6 +37,8 @@ export type BuyLinkRoutesDeps = {
 
 const CREATE = {
   operationId: 'openBuyLink',
+  method: 'POST',
+  path: '/buy-links/{product_id}/checkout',
   summary: 'Open a checkout from a buy link',
   description:
     'For anyone: the URL is the credential. Each call opens a new checkout of a public product, ' +
@@ -55,6 +56,8 @@ const mediaType = 'text/html';
 
 const VISIT = {
   operationId: 'visitBuyLink',
+  method: 'GET',
+  path: '/buy-links/{product_id}',
   summary: 'Open a buy link in a browser',
   description:
     'A visit opens a checkout and redirects to it, with `currency` and `discount_code` from the ' +
@@ -78,6 +81,8 @@ const VISIT = {
 
 const CONTINUE = {
   operationId: 'continueFromBuyLink',
+  method: 'POST',
+  path: '/buy-links/{product_id}',
   summary: 'Open a checkout from the page of a buy link',
   description: 'What the button of the page sends. It redirects to the checkout.',
   tag: 'Hosted pages',
@@ -88,13 +93,10 @@ const CONTINUE = {
   mediaType,
 } as const;
 
-export function buyLinkRoutes(deps: BuyLinkRoutesDeps) {
+export function buyLinkRoutes(deps: BuyLinkRoutesDeps): Route[] {
   const limit = deps.limiter.limit('buy-link', deps.settings.limits.buyLinks);
   const take = (request: Request) => limit.take(deps.addressOf(request));
-  return new Elysia()
-    .get('/buy-links/:product_id', ...visit(deps, take))
-    .post('/buy-links/:product_id', ...goOn(deps, take))
-    .post('/buy-links/:product_id/checkout', ...createCheckout(deps, take));
+  return [visit(deps, take), goOn(deps, take), createCheckout(deps, take)];
 }
 
 type Take = (request: Request) => ReturnType<ReturnType<RateLimiter['limit']>['take']>;

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import { andThen } from '../and-then.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
@@ -29,6 +28,8 @@ import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 
 const CHECK = {
   operationId: 'checkEntitlement',
+  method: 'POST',
+  path: '/check',
   summary: 'Check whether a customer may use a feature',
   description:
     'Answered from memory, with every acknowledged write included. `consume: true` also records ' +
@@ -49,10 +50,8 @@ const CHECK = {
   refusals: ['not_found', 'conflict', 'idempotency_key_reused'],
 } as const;
 
-export function checkRoutes(deps: MeteringDeps) {
-  return new Elysia()
-    .post('/check', ...checkRoute(deps))
-    .post('/check/batch', ...checkBatchRoute(deps));
+export function checkRoutes(deps: MeteringDeps): Route[] {
+  return [checkRoute(deps), checkBatchRoute(deps)];
 }
 
 function checkRoute(deps: MeteringDeps): Route {

@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { type CheckoutRefusal, discountOfCode } from '../../payments/open-checkout.ts';
@@ -54,6 +53,8 @@ const params = { id: 'The id of the checkout.' };
 
 const CREATE = {
   operationId: 'createCheckout',
+  method: 'POST',
+  path: '/checkouts',
   summary: 'Create a hosted checkout',
   description:
     'Send the buyer to its `url`. It can be paid once, within 24 hours. The same Idempotency-Key ' +
@@ -71,6 +72,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listCheckouts',
+  method: 'GET',
+  path: '/checkouts',
   summary: 'List checkouts, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -82,6 +85,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getCheckout',
+  method: 'GET',
+  path: '/checkouts/{id}',
   summary: 'Get a checkout',
   description:
     'For dashboards and backfills. Do not poll it: the event `payment.succeeded` says that it is ' +
@@ -97,6 +102,8 @@ const READ = {
 
 const EXPIRE = {
   operationId: 'expireCheckout',
+  method: 'POST',
+  path: '/checkouts/{id}/expire',
   summary: 'Expire a checkout',
   description: 'It can no longer be paid. Repeating the call gives the same answer.',
   tag,
@@ -110,12 +117,8 @@ const EXPIRE = {
 
 const notFound = () => refuse('not_found', 'no such checkout');
 
-export function checkoutRoutes(deps: CheckoutRoutesDeps) {
-  return new Elysia()
-    .post('/checkouts', ...createCheckout(deps))
-    .get('/checkouts', ...readCheckouts(deps))
-    .get('/checkouts/:id', ...readCheckout(deps))
-    .post('/checkouts/:id/expire', ...endCheckout(deps));
+export function checkoutRoutes(deps: CheckoutRoutesDeps): Route[] {
+  return [createCheckout(deps), readCheckouts(deps), readCheckout(deps), endCheckout(deps)];
 }
 
 function createCheckout(deps: CheckoutRoutesDeps): Route {

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { type CreditAsked, type CreditOfCurrency, readCredit } from '../../invoices/credit.ts';
@@ -28,6 +27,8 @@ const params = { id: "The id of the customer, or the merchant's own (external_cu
 
 const READ = {
   operationId: 'getCredit',
+  method: 'GET',
+  path: '/customers/{id}/credit',
   summary: 'Get the credit of a customer',
   description:
     "What later invoices of the customer's subscriptions use before anything is charged, by " +
@@ -43,6 +44,8 @@ const READ = {
 
 const LIST = {
   operationId: 'listCreditEntries',
+  method: 'GET',
+  path: '/customers/{id}/credit/entries',
   summary: 'List the credit entries of a customer, newest first',
   description: 'In one currency. `next_cursor` is set while there are more.',
   tag,
@@ -57,10 +60,8 @@ const LIST = {
 
 const PLACES = cursors(Type.Object({ at: Type.Integer(), id: Uuid }));
 
-export function creditRoutes(deps: CreditDeps) {
-  return new Elysia()
-    .get('/customers/:id/credit', ...readRoute(deps))
-    .get('/customers/:id/credit/entries', ...listRoute(deps));
+export function creditRoutes(deps: CreditDeps): Route[] {
+  return [readRoute(deps), listRoute(deps)];
 }
 
 function readRoute({ edge, lists, ids }: CreditDeps): Route {

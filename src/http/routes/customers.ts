@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
 import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
@@ -46,6 +45,8 @@ const params = { id: "The id of the customer, or the merchant's own (external_cu
 
 const CREATE = {
   operationId: 'createCustomer',
+  method: 'POST',
+  path: '/customers',
   summary: 'Create a customer',
   tag,
   roles: ['owner', 'admin', 'support'],
@@ -59,6 +60,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listCustomers',
+  method: 'GET',
+  path: '/customers',
   summary: 'List customers, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -81,6 +84,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getCustomer',
+  method: 'GET',
+  path: '/customers/{id}',
   summary: 'Get a customer',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -93,6 +98,8 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateCustomer',
+  method: 'PATCH',
+  path: '/customers/{id}',
   summary: 'Update a customer',
   description: 'Metadata is replaced as a whole. `null` clears a field.',
   tag,
@@ -107,6 +114,8 @@ const CHANGE = {
 
 const PUT = {
   operationId: 'putCustomer',
+  method: 'PUT',
+  path: '/customers/{id}',
   summary: 'Create or update a customer',
   description:
     'The `external_customer_id` in the path names the customer, also where it looks like a UUID. ' +
@@ -127,13 +136,14 @@ const PUT = {
 const TAKEN = 'another customer has this external_customer_id';
 const notFound = () => refuse('not_found', 'no such customer');
 
-export function customerRoutes(deps: CustomerRoutesDeps) {
-  return new Elysia()
-    .post('/customers', ...createCustomer(deps))
-    .get('/customers', ...readCustomers(deps))
-    .get('/customers/:id', ...readCustomer(deps))
-    .put('/customers/:id', ...putOneCustomer(deps))
-    .patch('/customers/:id', ...changeCustomer(deps));
+export function customerRoutes(deps: CustomerRoutesDeps): Route[] {
+  return [
+    createCustomer(deps),
+    readCustomers(deps),
+    readCustomer(deps),
+    putOneCustomer(deps),
+    changeCustomer(deps),
+  ];
 }
 
 function createCustomer({ edge, sql, ids, orgClock }: CustomerRoutesDeps): Route {

@@ -1,5 +1,4 @@
 import { DAY_MS } from '../../../ledger/kernel/durations.ts';
-import { Elysia } from 'elysia';
 import { INGEST_EVENTS_MAX, TRACK_BATCH_MAX } from '../../../ledger/limits.ts';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import {
@@ -26,6 +25,8 @@ import { keyedIds, timeOf } from '../wire/usage.ts';
 
 const LIST = {
   operationId: 'listDecisions',
+  method: 'GET',
+  path: '/decisions',
   summary: 'Explain why usage was allowed or denied',
   description:
     'Give one of `request_id`, `event_id`, `idempotency_key` (with the customer) or `at` (with ' +
@@ -55,8 +56,8 @@ export type DecisionRoutesDeps = {
 const OLD_MS = 35 * DAY_MS;
 const LEFT_OUT_MS = 60_000;
 
-export function decisionRoutes(deps: DecisionRoutesDeps) {
-  return new Elysia().get('/decisions', ...decisionsRoute(deps));
+export function decisionRoutes(deps: DecisionRoutesDeps): Route[] {
+  return [decisionsRoute(deps)];
 }
 
 function decisionsRoute(deps: DecisionRoutesDeps): Route {

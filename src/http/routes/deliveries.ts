@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Clock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findDelivery, type NotSent, retryDelivery } from '../../records/deliveries.ts';
@@ -18,6 +17,8 @@ const params = { id: 'The id of the delivery.' };
 
 const READ = {
   operationId: 'getDelivery',
+  method: 'GET',
+  path: '/deliveries/{id}',
   summary: 'Get a delivery, with all its attempts',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -30,6 +31,8 @@ const READ = {
 
 const RETRY = {
   operationId: 'retryDelivery',
+  method: 'POST',
+  path: '/deliveries/{id}/retry',
   summary: 'Send a delivery now',
   description:
     'In any state: a delivery that succeeded is sent once more. Not while it is being sent, and ' +
@@ -52,10 +55,8 @@ const WHY_NOT: Readonly<Record<NotSent, string>> = {
 
 const NOT_FOUND = 'no such delivery';
 
-export function deliveryRoutes(deps: DeliveryRoutesDeps) {
-  return new Elysia()
-    .get('/deliveries/:id', ...readDelivery(deps))
-    .post('/deliveries/:id/retry', ...retry(deps));
+export function deliveryRoutes(deps: DeliveryRoutesDeps): Route[] {
+  return [readDelivery(deps), retry(deps)];
 }
 
 function readDelivery({ edge, sql }: DeliveryRoutesDeps): Route {

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -26,6 +25,8 @@ const tag = 'Discounts';
 
 const CREATE = {
   operationId: 'createDiscount',
+  method: 'POST',
+  path: '/discounts',
   summary: 'Create a discount code',
   description:
     'Either `percent_off`, or `amount_off` with its `currency`; the latter applies only to ' +
@@ -42,6 +43,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listDiscounts',
+  method: 'GET',
+  path: '/discounts',
   summary: 'List discounts, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -53,6 +56,8 @@ const LIST = {
 
 const DELETE = {
   operationId: 'deleteDiscount',
+  method: 'DELETE',
+  path: '/discounts/{id}',
   summary: 'Delete a discount',
   description:
     'The code no longer works and can be used for a new discount. Past payments stay as they are.',
@@ -73,11 +78,8 @@ const EXPIRED: Answer = {
   ]),
 };
 
-export function discountRoutes(deps: DiscountRoutesDeps) {
-  return new Elysia()
-    .post('/discounts', ...createDiscount(deps))
-    .get('/discounts', ...readDiscounts(deps))
-    .delete('/discounts/:id', ...removeDiscount(deps));
+export function discountRoutes(deps: DiscountRoutesDeps): Route[] {
+  return [createDiscount(deps), readDiscounts(deps), removeDiscount(deps)];
 }
 
 function createDiscount(deps: DiscountRoutesDeps): Route {

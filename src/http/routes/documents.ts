@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { docsPage } from '../openapi/docs-page.ts';
-import type { Edge } from '../edge/edge.ts';
+import type { Edge, Route } from '../edge/edge.ts';
 import { type Addresses, type OpenApi, openApiOf, type RouteList } from '../openapi/openapi.ts';
 import { FixedText } from '../etag.ts';
 import { sendPage } from '../page.ts';
@@ -17,40 +16,39 @@ const tag = 'Documents';
 
 const READ = {
   operationId: 'readDocumentation',
+  method: 'GET',
+  path: '/docs',
   summary: 'Show the API reference',
   tag,
   answers: { 200: Type.String(), 304: null },
   mediaType: 'text/html',
 } as const;
 
-export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps) {
+export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps): Route[] {
   let document: OpenApi | undefined;
   let text: FixedText | undefined;
   let page: FixedText | undefined;
   const open = (): OpenApi => (document ??= openApiOf(routes(), settings));
-  return new Elysia()
-    .get(
-      '/openapi.json',
-      ...edge.open(
-        {
-          operationId: 'getOpenApi',
-          summary: 'Get the OpenAPI document',
-          tag,
-          answers: { 200: Type.Object({}, { additionalProperties: Type.Unknown() }), 304: null },
-        },
-        ({ request }) => {
-          text ??= textOf(open());
-          return text.answer(request);
-        },
-      ),
-    )
-    .get(
-      '/docs',
-      ...edge.open(READ, ({ request }) => {
-        page ??= pageOf(open());
-        return page.answer(request);
-      }),
-    );
+  return [
+    edge.open(
+      {
+        operationId: 'getOpenApi',
+        method: 'GET',
+        path: '/openapi.json',
+        summary: 'Get the OpenAPI document',
+        tag,
+        answers: { 200: Type.Object({}, { additionalProperties: Type.Unknown() }), 304: null },
+      },
+      ({ request }) => {
+        text ??= textOf(open());
+        return text.answer(request);
+      },
+    ),
+    edge.open(READ, ({ request }) => {
+      page ??= pageOf(open());
+      return page.answer(request);
+    }),
+  ];
 }
 
 /** A caller keeps it, and asks each time whether it is still the same. */

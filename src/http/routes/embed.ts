@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { EMBED_SCRIPT } from '../../pages/embed/parent.ts';
-import type { Edge } from '../edge/edge.ts';
+import type { Edge, Route } from '../edge/edge.ts';
 import { FixedText } from '../etag.ts';
 
 const SCRIPT = {
   operationId: 'getEmbedScript',
+  method: 'GET',
+  path: '/embed.js',
   summary: 'Get the script that embeds a checkout',
   description:
     'For a page at the origin of `success_url` or `cancel_url`. `Tollhouse.open(url, {onReady, onPaid, onCanceled, container})` shows the ' +
@@ -26,6 +27,6 @@ const TEXT = new FixedText(EMBED_SCRIPT, {
   'cross-origin-resource-policy': 'cross-origin',
 });
 
-export function embedRoutes({ edge }: { readonly edge: Edge }) {
-  return new Elysia().get('/embed.js', ...edge.open(SCRIPT, ({ request }) => TEXT.answer(request)));
+export function embedRoutes({ edge }: { readonly edge: Edge }): Route[] {
+  return [edge.open(SCRIPT, ({ request }) => TEXT.answer(request))];
 }

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -39,6 +38,8 @@ const params = { id: 'The id of the product.' };
 
 const CREATE = {
   operationId: 'attachFeature',
+  method: 'POST',
+  path: '/products/{id}/entitlements',
   summary: 'Attach a feature to a product',
   description:
     'New subscriptions to the product, and changes to it, get the feature at once; existing ' +
@@ -57,6 +58,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listFeatures',
+  method: 'GET',
+  path: '/products/{id}/entitlements',
   summary: 'List the features of a product, oldest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -70,6 +73,8 @@ const LIST = {
 
 const DELETE = {
   operationId: 'detachFeature',
+  method: 'DELETE',
+  path: '/products/{id}/entitlements/{entitlement_id}',
   summary: 'Detach a feature from a product',
   description: 'Customers keep what they were given until their period ends.',
   tag,
@@ -84,11 +89,8 @@ const DELETE = {
 const TAKEN = 'the product gives this feature already';
 const notFound = (what: string) => refuse('not_found', `no such ${what}`);
 
-export function entitlementRoutes(deps: EntitlementRoutesDeps) {
-  return new Elysia()
-    .post('/products/:id/entitlements', ...attachFeature(deps))
-    .get('/products/:id/entitlements', ...readFeatures(deps))
-    .delete('/products/:id/entitlements/:entitlement_id', ...detachFeature(deps));
+export function entitlementRoutes(deps: EntitlementRoutesDeps): Route[] {
+  return [attachFeature(deps), readFeatures(deps), detachFeature(deps)];
 }
 
 function attachFeature(deps: EntitlementRoutesDeps): Route {

@@ -29,6 +29,8 @@ const EventStreamQuery = Body({
 
 const STREAM = {
   operationId: 'streamEvents',
+  method: 'GET',
+  path: '/events/stream',
   summary: 'Follow events as they happen',
   description: [
     'Server-sent events: each is an event as `GET /events` shows it, with its id as `id`. They ' +

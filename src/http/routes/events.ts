@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { envelopeOf, findEvent, listEvents } from '../../records/events.ts';
 import { ofScope } from '../../records/page.ts';
@@ -20,6 +19,8 @@ const tag = 'Events';
 
 const LIST = {
   operationId: 'listEvents',
+  method: 'GET',
+  path: '/events',
   summary: 'List events, newest first',
   description: 'Each as a webhook carries it. Events are kept for at least 30 days.',
   tag,
@@ -32,6 +33,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getEvent',
+  method: 'GET',
+  path: '/events/{id}',
   summary: 'Get an event',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -42,11 +45,8 @@ const READ = {
   refusals: ['not_found'],
 } as const;
 
-export function eventRoutes(deps: EventRoutesDeps) {
-  return new Elysia()
-    .get('/events', ...readEvents(deps))
-    .get('/events/stream', ...streamEvents(deps))
-    .get('/events/:id', ...readEvent(deps));
+export function eventRoutes(deps: EventRoutesDeps): Route[] {
+  return [readEvents(deps), streamEvents(deps), readEvent(deps)];
 }
 
 function readEvents({ edge, lists }: EventRoutesDeps): Route {

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import type { Grant as LedgerGrant } from '../../../ledger/metering/grants.ts';
@@ -32,6 +31,8 @@ const tag = 'Grants';
 
 const CREATE = {
   operationId: 'createGrant',
+  method: 'POST',
+  path: '/customers/{id}/grants',
   summary: 'Grant a customer units of a feature',
   description:
     'A grant is a top-up by default. With `reset_interval` it is an allowance that is given ' +
@@ -53,6 +54,8 @@ const CREATE = {
 
 const VOID = {
   operationId: 'voidGrant',
+  method: 'POST',
+  path: '/grants/{id}/void',
   summary: 'Void a grant',
   description:
     'Takes back what is left of the grant. What was used stays used. Repeating the call gives ' +
@@ -66,11 +69,8 @@ const VOID = {
   refusals: ['not_found'],
 } as const;
 
-export function grantRoutes(deps: GrantRoutesDeps) {
-  return new Elysia()
-    .post('/customers/:id/grants', ...createRoute(deps))
-    .get('/customers/:id/grants', ...listRoute(deps))
-    .post('/grants/:id/void', ...voidRoute(deps));
+export function grantRoutes(deps: GrantRoutesDeps): Route[] {
+  return [createRoute(deps), listRoute(deps), voidRoute(deps)];
 }
 
 const notFound = (what: string): Response => refuse('not_found', `no such ${what}`);

@@ -1,6 +1,5 @@
-import { Elysia } from 'elysia';
 import type { Settings } from '../../config.ts';
-import type { Edge } from '../edge/edge.ts';
+import type { Edge, Route } from '../edge/edge.ts';
 import { refuse } from '../edge/errors.ts';
 import { Health, Readiness as Ready } from '../wire/health.ts';
 
@@ -15,37 +14,36 @@ export function healthRoutes({
   edge: Edge;
   readiness: Readiness;
   settings: Pick<Settings, 'mail'>;
-}) {
-  return new Elysia()
-    .get(
-      '/health',
-      ...edge.open(
-        {
-          operationId: 'getHealth',
-          summary: 'Check that the process is up',
-          tag: 'Operation',
-          answers: { 200: Health },
-        },
-        () => Response.json({ status: 'ok' }),
-      ),
-    )
-    .get(
-      '/ready',
-      ...edge.open(
-        {
-          operationId: 'getReadiness',
-          summary: 'Check that the service can answer',
-          tag: 'Operation',
-          answers: { 200: Ready },
-        },
-        () => {
-          const { ready, reason } = readiness();
-          if (ready) {
-            const mail = settings.mail === undefined ? 'off' : 'on';
-            return Response.json({ status: 'ready', mail });
-          }
-          return refuse('service_unavailable', reason ?? 'not ready');
-        },
-      ),
-    );
+}): Route[] {
+  return [
+    edge.open(
+      {
+        operationId: 'getHealth',
+        method: 'GET',
+        path: '/health',
+        summary: 'Check that the process is up',
+        tag: 'Operation',
+        answers: { 200: Health },
+      },
+      () => Response.json({ status: 'ok' }),
+    ),
+    edge.open(
+      {
+        operationId: 'getReadiness',
+        method: 'GET',
+        path: '/ready',
+        summary: 'Check that the service can answer',
+        tag: 'Operation',
+        answers: { 200: Ready },
+      },
+      () => {
+        const { ready, reason } = readiness();
+        if (ready) {
+          const mail = settings.mail === undefined ? 'off' : 'on';
+          return Response.json({ status: 'ready', mail });
+        }
+        return refuse('service_unavailable', reason ?? 'not ready');
+      },
+    ),
+  ];
 }

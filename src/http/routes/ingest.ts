@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { BATCH_BODY_MAX } from '../edge/body.ts';
 import type { CallOutcome, EventRefusal } from '../../../ledger/outcome.ts';
@@ -16,6 +15,8 @@ import { eventTime, fingerprintOf, keyedIds, measure, metadataText } from '../wi
 
 const INGEST = {
   operationId: 'ingestEvents',
+  method: 'POST',
+  path: '/events/ingest',
   summary: 'Record up to 500 events',
   description:
     'All or nothing, unless `partial` is true. Answers when all events are on disk. An event ' +
@@ -67,8 +68,8 @@ type Call = {
   readonly now: number;
 };
 
-export function ingestRoutes(deps: MeteringDeps) {
-  return new Elysia().post('/events/ingest', ...ingestRoute(deps));
+export function ingestRoutes(deps: MeteringDeps): Route[] {
+  return [ingestRoute(deps)];
 }
 
 function ingestRoute(deps: MeteringDeps): Route {

@@ -11,6 +11,8 @@ import { Body, ListOf } from '../wire/values.ts';
 
 const LIST = {
   operationId: 'listInvoiceLines',
+  method: 'GET',
+  path: '/invoices/{id}/lines',
   summary: 'List the lines of an invoice, in their order',
   description:
     'An invoice itself has the first lines; `lines_has_more` says whether there are more.',

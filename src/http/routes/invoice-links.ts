@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Timers } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { brandOf } from '../../pages/brand.ts';
@@ -10,7 +9,7 @@ import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import { findLinkedInvoice } from '../../records/invoices.ts';
 import { brandingOf } from '../../records/organisations.ts';
-import type { Edge } from '../edge/edge.ts';
+import type { Edge, Route } from '../edge/edge.ts';
 import { SHEET_QUERY, sheetOf } from '../invoice-sheet.ts';
 import { sendPage } from '../page.ts';
 import { refuseRatePage } from '../edge/rate-limit.ts';
@@ -26,6 +25,8 @@ export type InvoiceLinkRoutesDeps = {
 
 const OPEN = {
   operationId: 'openInvoiceLink',
+  method: 'GET',
+  path: '/api/invoices/links/open/{token}',
   summary: 'Show an invoice from the link in a mail',
   description:
     'For whoever got a receipt, without a key. HTML for A4, without scripts: the invoice as it ' +
@@ -39,12 +40,11 @@ const OPEN = {
   at: 'app',
 } as const;
 
-export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps) {
+export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps): Route[] {
   const { edge, sql, timers, limiter, settings, invoiceLinks } = deps;
   const limit = limiter.limit('invoice-link', settings.limits.portal);
-  return new Elysia().get(
-    '/api/invoices/links/open/:token',
-    ...edge.open(OPEN, async ({ params: { token }, query }) => {
+  return [
+    edge.open(OPEN, async ({ params: { token }, query }) => {
       const id = invoiceLinks.invoiceOf(token);
       if (id === null) return notFound();
       const taken = await limit.take(id);
@@ -55,7 +55,7 @@ export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps) {
       const brand = brandOf(await brandingOf(sql, invoice), settings.appUrl);
       return sendPage(invoicePage(sheet, { brand }));
     }),
-  );
+  ];
 }
 
 function notFound(): Response {

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids, OrgClock, Timers } from '../../../ledger/ports.ts';
 import { brandOf } from '../../pages/brand.ts';
@@ -65,6 +64,8 @@ const params = { id: 'The id of the invoice.' };
 
 const CREATE = {
   operationId: 'createInvoice',
+  method: 'POST',
+  path: '/invoices',
   summary: 'Create an invoice',
   description:
     'Issued at once, unless `draft` is true. An invoice with nothing to pay is paid at once.',
@@ -80,6 +81,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listInvoices',
+  method: 'GET',
+  path: '/invoices',
   summary: 'List invoices, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -104,6 +107,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getInvoice',
+  method: 'GET',
+  path: '/invoices/{id}',
   summary: 'Get an invoice',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -116,6 +121,8 @@ const READ = {
 
 const FINALIZE = {
   operationId: 'finalizeInvoice',
+  method: 'POST',
+  path: '/invoices/{id}/finalize',
   summary: 'Finalize a draft invoice',
   description: 'It gets its number and is due. Repeating the call changes nothing.',
   tag,
@@ -129,6 +136,8 @@ const FINALIZE = {
 
 const PAY = {
   operationId: 'payInvoice',
+  method: 'POST',
+  path: '/invoices/{id}/pay',
   summary: 'Charge an invoice now',
   description:
     "Charges the customer's payment method. A charge that is still under way is 202; repeated " +
@@ -147,6 +156,8 @@ const PAY = {
 
 const VOID = {
   operationId: 'voidInvoice',
+  method: 'POST',
+  path: '/invoices/{id}/void',
   summary: 'Void an unpaid invoice',
   description: 'It keeps its number. Repeating the call changes nothing.',
   tag,
@@ -160,6 +171,8 @@ const VOID = {
 
 const PRINT = {
   operationId: 'printInvoice',
+  method: 'GET',
+  path: '/api/invoices/{id}/pdf',
   summary: 'Get an invoice to print',
   description: 'HTML for A4, without scripts.',
   at: 'app',
@@ -176,6 +189,8 @@ const PRINT = {
 
 const USAGE = {
   operationId: 'downloadInvoiceUsage',
+  method: 'GET',
+  path: '/invoices/{id}/usage.csv',
   summary: 'Download the usage behind an invoice',
   description: [
     'CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the usage lines ' +
@@ -205,17 +220,18 @@ const BEING_REPLACED =
   'its subscription is being resumed: once that is paid, a new period takes the place of this one';
 const notFound = () => refuse('not_found', NOT_FOUND);
 
-export function invoiceRoutes(deps: InvoiceRoutesDeps) {
-  return new Elysia()
-    .post('/invoices', ...createInvoice(deps))
-    .get('/invoices', ...readInvoices(deps))
-    .get('/invoices/:id', ...readInvoice(deps))
-    .get('/invoices/:id/lines', ...readLines(deps))
-    .get('/invoices/:id/usage.csv', ...downloadUsage(deps))
-    .post('/invoices/:id/finalize', ...finalizeOne(deps))
-    .post('/invoices/:id/pay', ...payOne(deps))
-    .post('/invoices/:id/void', ...voidOne(deps))
-    .get('/api/invoices/:id/pdf', ...printInvoice(deps));
+export function invoiceRoutes(deps: InvoiceRoutesDeps): Route[] {
+  return [
+    createInvoice(deps),
+    readInvoices(deps),
+    readInvoice(deps),
+    readLines(deps),
+    downloadUsage(deps),
+    finalizeOne(deps),
+    payOne(deps),
+    voidOne(deps),
+    printInvoice(deps),
+  ];
 }
 
 function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): Route {

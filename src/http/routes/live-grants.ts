@@ -16,6 +16,8 @@ import { findByReference, type MeteringDeps } from './metering.ts';
 
 const LIST = {
   operationId: 'listGrants',
+  method: 'GET',
+  path: '/customers/{id}/grants',
   summary: 'List the live grants of a customer',
   description:
     'By feature, then in burn order: the first grant that is active, not suspended and has ' +

@@ -5,7 +5,6 @@
 // whatever is done at the same time. Who is removed sees nothing of it from the answer on: sessions
 // are looked up on each use, and no invitation that was made before brings it back. No invitation,
 // and no link to a customer's portal, outlives the right of the member or the key that made it.
-import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { invitationLetter } from '../../mail/people.ts';
@@ -82,6 +81,8 @@ const BOTH_MODES = 'Members are the same in both modes: a test key is refused.';
 
 const LIST = {
   operationId: 'listMembers',
+  method: 'GET',
+  path: '/members',
   summary: 'List members, newest first',
   description: 'The users who may sign in to the dashboard of the organization, with their roles.',
   tag,
@@ -94,6 +95,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getMember',
+  method: 'GET',
+  path: '/members/{id}',
   summary: 'Get a member',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -106,6 +109,8 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateMember',
+  method: 'PATCH',
+  path: '/members/{id}',
   summary: 'Change the role of a member',
   description:
     "Applies from the member's next request on. Open invitations and portal links that the " +
@@ -124,6 +129,8 @@ const CHANGE = {
 
 const REMOVE = {
   operationId: 'removeMember',
+  method: 'DELETE',
+  path: '/members/{id}',
   summary: 'Remove a member',
   description:
     "The member's sessions lose access at once. Open invitations and portal links that the " +
@@ -141,6 +148,8 @@ const REMOVE = {
 
 const INVITE = {
   operationId: 'createInvitation',
+  method: 'POST',
+  path: '/invitations',
   summary: 'Invite a member by e-mail',
   description:
     'Valid for 7 days, and no longer than the key or the member that invites. It replaces ' +
@@ -159,6 +168,8 @@ const INVITE = {
 
 const LIST_INVITED = {
   operationId: 'listInvitations',
+  method: 'GET',
+  path: '/invitations',
   summary: 'List invitations, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -170,6 +181,8 @@ const LIST_INVITED = {
 
 const WITHDRAW = {
   operationId: 'revokeInvitation',
+  method: 'DELETE',
+  path: '/invitations/{id}',
   summary: 'Withdraw an invitation',
   description: 'Its link stops working at once. Repeating the call changes nothing. ' + BOTH_MODES,
   tag,
@@ -181,18 +194,19 @@ const WITHDRAW = {
   refusals: ['not_found', 'conflict'],
 } as const;
 
-export function memberRoutes(given: MemberRoutesDeps) {
+export function memberRoutes(given: MemberRoutesDeps): Route[] {
   const limit = given.limiter.limit('invitation', given.settings.limits.invitations);
   const deps = { ...given, limit };
-  return new Elysia()
-    .get('/members', ...readMembers(deps))
-    .get('/members/:id', ...readMember(deps))
-    .patch('/members/:id', ...changeMember(deps))
-    .delete('/members/:id', ...deleteMember(deps))
-    .post('/invitations', ...invite(deps))
-    .get('/invitations', ...readInvitations(deps))
-    .delete('/invitations/:id', ...withdraw(deps))
-    .use(securityRoutes(deps));
+  return [
+    readMembers(deps),
+    readMember(deps),
+    changeMember(deps),
+    deleteMember(deps),
+    invite(deps),
+    readInvitations(deps),
+    withdraw(deps),
+    ...securityRoutes(deps),
+  ];
 }
 
 function readMembers({ edge, lists }: Deps): Route {

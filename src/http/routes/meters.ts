@@ -1,5 +1,4 @@
 import type { Static } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -57,6 +56,8 @@ const params = { id: 'The id of the meter, or its slug.' };
 
 const CREATE = {
   operationId: 'createMeter',
+  method: 'POST',
+  path: '/meters',
   summary: 'Create a meter',
   description: [
     'With `credit_costs` the meter is a pool of credits that pays for other features. A ' +
@@ -83,6 +84,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listMeters',
+  method: 'GET',
+  path: '/meters',
   summary: 'List meters, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -94,6 +97,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getMeter',
+  method: 'GET',
+  path: '/meters/{id}',
   summary: 'Get a meter',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -106,6 +111,8 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateMeter',
+  method: 'PATCH',
+  path: '/meters/{id}',
   summary: 'Update a meter',
   description:
     'Metadata and the list of costs are each replaced as a whole. `null` clears a field.',
@@ -121,6 +128,8 @@ const CHANGE = {
 
 const PUT = {
   operationId: 'putMeter',
+  method: 'PUT',
+  path: '/meters/{id}',
   summary: 'Create or update a meter',
   description:
     'The slug in the path names the meter. The call may be repeated, also concurrently: the ' +
@@ -140,6 +149,8 @@ const PUT = {
 
 const DELETE = {
   operationId: 'deleteMeter',
+  method: 'DELETE',
+  path: '/meters/{id}',
   summary: 'Delete a meter',
   description:
     'The history is kept, and the slug can be used again. 409 while a product gives or sells the ' +
@@ -164,14 +175,15 @@ const lacksProperty = (body: Pick<Static<typeof MeterCreate>, 'aggregation' | 'u
 
 const notFound = () => refuse('not_found', 'no such meter');
 
-export function meterRoutes(deps: MeterRoutesDeps) {
-  return new Elysia()
-    .post('/meters', ...createMeter(deps))
-    .get('/meters', ...readMeters(deps))
-    .get('/meters/:id', ...readMeter(deps))
-    .put('/meters/:id', ...putOneMeter(deps))
-    .patch('/meters/:id', ...changeMeter(deps))
-    .delete('/meters/:id', ...removeMeter(deps));
+export function meterRoutes(deps: MeterRoutesDeps): Route[] {
+  return [
+    createMeter(deps),
+    readMeters(deps),
+    readMeter(deps),
+    putOneMeter(deps),
+    changeMeter(deps),
+    removeMeter(deps),
+  ];
 }
 
 function createMeter(deps: MeterRoutesDeps): Route {

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Registry } from 'prom-client';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuse } from '../edge/errors.ts';
@@ -15,6 +14,8 @@ export type MetricsRoutesDeps = {
 
 const READ = {
   operationId: 'getMetrics',
+  method: 'GET',
+  path: '/metrics',
   summary: 'Get metrics for Prometheus',
   description:
     'For operators. With `METRICS_TOKEN` set, for whoever sends it as `Authorization: Bearer`; ' +
@@ -29,8 +30,8 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 /** Headers of a proxy: with one of them, the peer is not the client. */
 const FORWARDED = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
 
-export function metricsRoutes(deps: MetricsRoutesDeps) {
-  return new Elysia().get('/metrics', ...readMetrics(deps));
+export function metricsRoutes(deps: MetricsRoutesDeps): Route[] {
+  return [readMetrics(deps)];
 }
 
 function readMetrics({ edge, registry, peerOf, settings }: MetricsRoutesDeps): Route {

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Mode, Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -33,6 +32,8 @@ const tag = 'Organization';
 
 const READ = {
   operationId: 'getOrganization',
+  method: 'GET',
+  path: '/organization',
   summary: 'Get the organization and its settings',
   description: 'In the mode of the key.',
   tag,
@@ -44,6 +45,8 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateOrganization',
+  method: 'PATCH',
+  path: '/organization',
   summary: 'Update the settings of the organization',
   description:
     'In the mode of the key only: a test key cannot change what live invoices say. A new `name` ' +
@@ -59,10 +62,8 @@ const CHANGE = {
   answers: { 200: Organization },
 } as const;
 
-export function organizationRoutes(deps: OrganizationRoutesDeps) {
-  return new Elysia()
-    .get('/organization', ...readOrganization(deps))
-    .patch('/organization', ...changeOrganization(deps));
+export function organizationRoutes(deps: OrganizationRoutesDeps): Route[] {
+  return [readOrganization(deps), changeOrganization(deps)];
 }
 
 function readOrganization({ edge, sql, settings }: OrganizationRoutesDeps): Route {

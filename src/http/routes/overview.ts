@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, OrgClock } from '../../../ledger/ports.ts';
 import { Kept } from '../../platform/kept.ts';
@@ -31,6 +30,8 @@ export type OverviewDeps = {
 
 const READ = {
   operationId: 'getOverview',
+  method: 'GET',
+  path: '/reports/overview',
   summary: 'Get the numbers of today, compared with a week ago',
   description:
     "Revenue, usage and denials by hour in the organization's time zone; subscriptions and " +
@@ -44,8 +45,8 @@ const READ = {
   answers: { 200: Overview },
 } as const;
 
-export function overviewRoutes(deps: OverviewDeps) {
-  return new Elysia().get('/reports/overview', ...readOverview(deps));
+export function overviewRoutes(deps: OverviewDeps): Route[] {
+  return [readOverview(deps)];
 }
 
 /** What is counted from so many rows is counted once a second, however many look at it. */

@@ -1,6 +1,5 @@
 // Webhook endpoints of an owner, who is an organisation or a group: the routes that both have, each
 // below a path of its own. What an operation says of itself stands with the owner's routes.
-import { Elysia } from 'elysia';
 import {
   type EndpointRecord,
   findEndpoint,
@@ -66,15 +65,15 @@ export type EndpointOwner = {
   readonly wire: (endpoint: EndpointRecord) => { readonly id: string };
 };
 
-export function ownedEndpointRoutes(deps: EndpointDeps, owner: EndpointOwner) {
-  const { path } = owner;
-  return new Elysia()
-    .post(path, ...createEndpoint(deps, owner))
-    .get(path, ...readEndpoints(deps, owner))
-    .get(`${path}/:id`, ...readEndpoint(deps, owner))
-    .patch(`${path}/:id`, ...changeEndpoint(deps, owner))
-    .delete(`${path}/:id`, ...removeEndpoint(deps, owner))
-    .post(`${path}/:id/rotate-secret`, ...rotateSecret(deps, owner));
+export function ownedEndpointRoutes(deps: EndpointDeps, owner: EndpointOwner): Route[] {
+  return [
+    createEndpoint(deps, owner),
+    readEndpoints(deps, owner),
+    readEndpoint(deps, owner),
+    changeEndpoint(deps, owner),
+    removeEndpoint(deps, owner),
+    rotateSecret(deps, owner),
+  ];
 }
 
 function createEndpoint(deps: EndpointDeps, owner: EndpointOwner): Route {

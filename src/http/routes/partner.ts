@@ -22,6 +22,8 @@ const tag = 'Partner';
 
 const READ = {
   operationId: 'getPartnerWebhookEndpoint',
+  method: 'GET',
+  path: '/partner/webhook-endpoints/{id}',
   summary: "Get a group's webhook endpoint",
   tag,
   roles: [],
@@ -35,6 +37,8 @@ const READ = {
 const ENDPOINTS = {
   create: {
     operationId: 'createPartnerWebhookEndpoint',
+    method: 'POST',
+    path: '/partner/webhook-endpoints',
     summary: "Register a group's webhook endpoint",
     description: `Events of every organization in the group are sent to it; \`data.organizationId\` says of which. ${SECRET_ONCE}`,
     tag,
@@ -48,6 +52,8 @@ const ENDPOINTS = {
   },
   list: {
     operationId: 'listPartnerWebhookEndpoints',
+    method: 'GET',
+    path: '/partner/webhook-endpoints',
     summary: "List the group's webhook endpoints, newest first",
     tag,
     roles: [],
@@ -59,6 +65,8 @@ const ENDPOINTS = {
   read: READ,
   change: {
     operationId: 'updatePartnerWebhookEndpoint',
+    method: 'PATCH',
+    path: '/partner/webhook-endpoints/{id}',
     summary: "Update a group's webhook endpoint",
     description: CHANGE_DESCRIPTION,
     tag,
@@ -72,6 +80,8 @@ const ENDPOINTS = {
   },
   remove: {
     operationId: 'deletePartnerWebhookEndpoint',
+    method: 'DELETE',
+    path: '/partner/webhook-endpoints/{id}',
     summary: "Delete a group's webhook endpoint",
     description: 'Nothing more is sent to it.',
     tag,
@@ -84,6 +94,8 @@ const ENDPOINTS = {
   },
   rotate: {
     operationId: 'rotatePartnerWebhookEndpointSecret',
+    method: 'POST',
+    path: '/partner/webhook-endpoints/{id}/rotate-secret',
     summary: "Rotate the secret of a group's webhook endpoint",
     description: ROTATE_DESCRIPTION,
     tag,

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -66,6 +65,8 @@ const mediaType = 'text/html';
 
 const READ = {
   operationId: 'showCheckout',
+  method: 'GET',
+  path: '/pay/{token}',
   summary: 'Show the hosted checkout page',
   description:
     "For the buyer's browser. `?currency=` and `?discount_code=` choose what it shows first. A " +
@@ -82,6 +83,8 @@ const READ = {
 
 const PAY = {
   operationId: 'payCheckout',
+  method: 'POST',
+  path: '/pay/{token}',
   summary: 'Pay the checkout',
   description:
     'What the form of the page sends. Redirects to `success_url`, to the page of the processor ' +
@@ -113,16 +116,14 @@ const WAIT_SECONDS_MIN = 2;
 const WAIT_SECONDS_MIN_ELSEWHERE = 5;
 const WAIT_SECONDS_MAX = 30;
 
-export function payRoutes(deps: PayRoutesDeps) {
+export function payRoutes(deps: PayRoutesDeps): Route[] {
   const { settings, limiter, addressOf } = deps;
   const limit = limiter.limit('discount-code', settings.limits.discountCodes);
   const tries =
     (request: Request, { checkout }: Session) =>
     async () =>
       (await limit.take(`${addressOf(request)} ${checkout.organisationId}`)).allowed;
-  return new Elysia()
-    .get('/pay/:token', ...readPage(deps, tries))
-    .post('/pay/:token', ...pay(deps, tries));
+  return [readPage(deps, tries), pay(deps, tries)];
 }
 
 /** Whether this client may try another discount code of the merchant. */

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { RefundRefusal } from '../../../ledger/payments/payment.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
@@ -36,6 +35,8 @@ const params = { id: 'The id of the payment.' };
 
 const LIST = {
   operationId: 'listPayments',
+  method: 'GET',
+  path: '/payments',
   summary: 'List payments, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -54,6 +55,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getPayment',
+  method: 'GET',
+  path: '/payments/{id}',
   summary: 'Get a payment',
   description:
     'A pending refund counts in `amount_refund_pending` and does not change `status`. A dispute ' +
@@ -69,6 +72,8 @@ const READ = {
 
 const REFUND = {
   operationId: 'refundPayment',
+  method: 'POST',
+  path: '/payments/{id}/refund',
   summary: 'Refund a payment, in full or in part',
   description:
     'Without an `amount` all that is left is refunded. Pending refunds count as refunded, so ' +
@@ -88,6 +93,8 @@ const REFUND = {
 
 const REFUNDS = {
   operationId: 'listRefunds',
+  method: 'GET',
+  path: '/payments/{id}/refunds',
   summary: "List a payment's refunds, newest first",
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -101,6 +108,8 @@ const REFUNDS = {
 
 const READ_REFUND = {
   operationId: 'getRefund',
+  method: 'GET',
+  path: '/refunds/{id}',
   summary: 'Get a refund',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -113,13 +122,14 @@ const READ_REFUND = {
 
 const noPayment = () => refuse('not_found', 'no such payment');
 
-export function paymentRoutes(deps: PaymentRoutesDeps) {
-  return new Elysia()
-    .get('/payments', ...readPayments(deps))
-    .get('/payments/:id', ...readPayment(deps))
-    .post('/payments/:id/refund', ...refundPayment(deps))
-    .get('/payments/:id/refunds', ...readRefunds(deps))
-    .get('/refunds/:id', ...readRefund(deps));
+export function paymentRoutes(deps: PaymentRoutesDeps): Route[] {
+  return [
+    readPayments(deps),
+    readPayment(deps),
+    refundPayment(deps),
+    readRefunds(deps),
+    readRefund(deps),
+  ];
 }
 
 function readPayments({ edge, lists }: PaymentRoutesDeps): Route {

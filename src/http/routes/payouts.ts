@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import { ofScope } from '../../records/page.ts';
 import { listPayouts } from '../../records/payouts.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -13,6 +12,8 @@ export type PayoutRoutesDeps = { readonly edge: Edge; readonly lists: FairSql };
 
 const LIST = {
   operationId: 'listPayouts',
+  method: 'GET',
+  path: '/reports/payouts',
   summary: 'List payouts of the connected accounts, newest first',
   description:
     'What the processor has paid to the bank, and what each payout consists of. They are read ' +
@@ -25,8 +26,8 @@ const LIST = {
   answers: { 200: ListOf(Payout) },
 } as const;
 
-export function payoutRoutes(deps: PayoutRoutesDeps) {
-  return new Elysia().get('/reports/payouts', ...readPayouts(deps));
+export function payoutRoutes(deps: PayoutRoutesDeps): Route[] {
+  return [readPayouts(deps)];
 }
 
 function readPayouts({ edge, lists }: PayoutRoutesDeps): Route {

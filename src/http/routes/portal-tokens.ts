@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -34,6 +33,8 @@ const tag = 'Portal';
 
 const CREATE = {
   operationId: 'createPortalToken',
+  method: 'POST',
+  path: '/customers/{id}/portal-tokens',
   summary: 'Create a portal link',
   description:
     'The answer has a URL that shows this customer its subscriptions, usage and invoices and ' +
@@ -55,6 +56,8 @@ const CREATE = {
 
 const REVOKE = {
   operationId: 'revokePortalToken',
+  method: 'DELETE',
+  path: '/portal-tokens/{id}',
   summary: 'Revoke a portal link',
   description: 'It stops working at once. Repeating the call changes nothing.',
   tag,
@@ -66,10 +69,8 @@ const REVOKE = {
   refusals: ['not_found'],
 } as const;
 
-export function portalTokenRoutes(deps: PortalTokenRoutesDeps) {
-  return new Elysia()
-    .post('/customers/:id/portal-tokens', ...createToken(deps))
-    .delete('/portal-tokens/:id', ...revokeToken(deps));
+export function portalTokenRoutes(deps: PortalTokenRoutesDeps): Route[] {
+  return [createToken(deps), revokeToken(deps)];
 }
 
 function createToken(deps: PortalTokenRoutesDeps): Route {

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock, Timers } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { brandOf } from '../../pages/brand.ts';
@@ -57,6 +56,8 @@ const page = { tag, params, at, mediaType: 'text/html' } as const;
 const READ = {
   ...page,
   operationId: 'showPortal',
+  method: 'GET',
+  path: '/portal/{token}',
   summary: 'Show the portal page of a customer',
   description:
     'For a browser: subscriptions, usage, payment method, invoices and actions. A bad token is a ' +
@@ -66,6 +67,7 @@ const READ = {
 } as const;
 
 const PREVIEW = {
+  method: 'GET',
   ...page,
   summary: 'Preview an action on a subscription',
   description:
@@ -85,6 +87,8 @@ const ACT = {
 const CANCEL = {
   ...ACT,
   operationId: 'cancelInPortal',
+  method: 'POST',
+  path: '/portal/{token}/cancel',
   summary: 'Cancel a subscription',
   description:
     'At the end of the period or at once. Takes JSON, or the form of the page, which redirects ' +
@@ -98,6 +102,8 @@ const CANCEL = {
 const UNCANCEL = {
   ...ACT,
   operationId: 'uncancelInPortal',
+  method: 'POST',
+  path: '/portal/{token}/uncancel',
   summary: 'Undo a scheduled cancellation',
   description: 'Without a scheduled cancellation nothing changes.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -108,6 +114,8 @@ const UNCANCEL = {
 const UNSCHEDULE = {
   ...ACT,
   operationId: 'unscheduleInPortal',
+  method: 'POST',
+  path: '/portal/{token}/unschedule',
   summary: 'Undo a pending change',
   description:
     'A change that waits for its payment will not take effect. If the bank still pays, the whole ' +
@@ -120,6 +128,8 @@ const UNSCHEDULE = {
 const PAUSE = {
   ...ACT,
   operationId: 'pauseInPortal',
+  method: 'POST',
+  path: '/portal/{token}/pause',
   summary: 'Pause a subscription',
   description: 'At once, until it is resumed or until `resumes_at`, at most a year from now.',
   audit: { object: 'subscription', before: READ_SUBSCRIPTION },
@@ -130,6 +140,8 @@ const PAUSE = {
 const RESUME = {
   ...ACT,
   operationId: 'resumeInPortal',
+  method: 'POST',
+  path: '/portal/{token}/resume',
   summary: 'Resume a subscription',
   description:
     'Within the paid period nothing is charged. After it a new period begins when its payment ' +
@@ -143,6 +155,8 @@ const RESUME = {
 const REPLACE = {
   ...page,
   operationId: 'replacePaymentMethod',
+  method: 'POST',
+  path: '/portal/{token}/payment-method',
   summary: 'Replace the payment method',
   description:
     "What the form of the page sends. Redirects to the processor's page, if it has one, and " +
@@ -156,6 +170,8 @@ const REPLACE = {
 const METHOD = {
   ...page,
   operationId: 'showPaymentMethodForm',
+  method: 'GET',
+  path: '/portal/{token}/payment-method',
   summary: 'Show the payment method form',
   description:
     'A bank that asked for confirmation, and the page of a processor, lead back here. 404 if the ' +
@@ -168,6 +184,8 @@ const METHOD = {
 const SWITCH = {
   ...ACT,
   operationId: 'switchAutoTopupInPortal',
+  method: 'POST',
+  path: '/portal/{token}/auto-topups/{feature_key}',
   summary: 'Turn an automatic top-up on or off',
   description:
     'A charge under way is not canceled. Takes JSON, or the form of the page, which redirects ' +
@@ -183,6 +201,8 @@ const SWITCH = {
 const PRINT = {
   ...page,
   operationId: 'printInvoiceInPortal',
+  method: 'GET',
+  path: '/portal/{token}/invoices/{id}',
   summary: 'Get an invoice of the customer to print',
   audit: 'nothing',
   params: { ...params, id: 'The id of the invoice.' },
@@ -194,6 +214,8 @@ const USAGE = {
   tag,
   at,
   operationId: 'downloadUsageInPortal',
+  method: 'GET',
+  path: '/portal/{token}/invoices/{id}/usage.csv',
   summary: 'Download the usage behind an invoice of the customer',
   description:
     'CSV, as the merchant gets it. One download at a time, and 4 of all customers of the ' +
@@ -205,33 +227,30 @@ const USAGE = {
   refusals: ['not_found'],
 } as const;
 
-export function portalRoutes(deps: PortalRoutesDeps) {
+export function portalRoutes(deps: PortalRoutesDeps): Route[] {
   const { edge } = deps;
   const previewOf = (action: Parameters<typeof preview>[2], operationId: string) =>
-    edge.portal({ ...PREVIEW, operationId }, (call) => preview(deps, call, action));
-  return new Elysia()
-    .get('/portal/:token', ...readPortal(deps))
-    .get('/portal/:token/cancel', ...previewOf('cancel', 'previewCancel'))
-    .post('/portal/:token/cancel', ...cancel(deps))
-    .get('/portal/:token/uncancel', ...previewOf('uncancel', 'previewUncancel'))
-    .post('/portal/:token/uncancel', ...uncancel(deps))
-    .get('/portal/:token/unschedule', ...previewOf('unschedule', 'previewUnschedule'))
-    .post('/portal/:token/unschedule', ...unschedule(deps))
-    .get('/portal/:token/pause', ...previewOf('pause', 'previewPause'))
-    .post('/portal/:token/pause', ...pause(deps))
-    .get('/portal/:token/resume', ...previewOf('resume', 'previewResume'))
-    .post('/portal/:token/resume', ...resume(deps))
-    .get(
-      '/portal/:token/payment-method',
-      ...edge.portal(METHOD, (call) => readMethodForm(deps, call)),
-    )
-    .post(
-      '/portal/:token/payment-method',
-      ...edge.portal(REPLACE, (call) => replaceMethod(deps, call)),
-    )
-    .post('/portal/:token/auto-topups/:feature_key', ...switchRoute(deps))
-    .get('/portal/:token/invoices/:id', ...printInvoice(deps))
-    .get('/portal/:token/invoices/:id/usage.csv', ...downloadUsage(deps));
+    edge.portal({ ...PREVIEW, operationId, path: `/portal/{token}/${action}` }, (call) =>
+      preview(deps, call, action),
+    );
+  return [
+    readPortal(deps),
+    previewOf('cancel', 'previewCancel'),
+    cancel(deps),
+    previewOf('uncancel', 'previewUncancel'),
+    uncancel(deps),
+    previewOf('unschedule', 'previewUnschedule'),
+    unschedule(deps),
+    previewOf('pause', 'previewPause'),
+    pause(deps),
+    previewOf('resume', 'previewResume'),
+    resume(deps),
+    edge.portal(METHOD, (call) => readMethodForm(deps, call)),
+    edge.portal(REPLACE, (call) => replaceMethod(deps, call)),
+    switchRoute(deps),
+    printInvoice(deps),
+    downloadUsage(deps),
+  ];
 }
 
 function readPortal(deps: PortalRoutesDeps): Route {

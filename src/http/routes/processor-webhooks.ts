@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Settings } from '../../config.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import type { ProcessorWebhooks } from '../../processors/incoming.ts';
@@ -27,6 +26,8 @@ const SENDERS_MAX = 50_000;
 
 const TAKE = {
   operationId: 'takeStripeWebhook',
+  method: 'POST',
+  path: '/processors/stripe/{organization_id}/{mode}',
   summary: 'Receive a webhook of Stripe',
   description:
     'For Stripe, which signs it. It is a hint: after this is answered, Stripe is asked for the ' +
@@ -46,8 +47,8 @@ const TAKE = {
   refusals: ['rate_limited'],
 } as const;
 
-export function processorWebhookRoutes(deps: ProcessorWebhookRoutesDeps) {
-  return new Elysia().post('/processors/stripe/:organization_id/:mode', ...takeWebhook(deps));
+export function processorWebhookRoutes(deps: ProcessorWebhookRoutesDeps): Route[] {
+  return [takeWebhook(deps)];
 }
 
 function takeWebhook(deps: ProcessorWebhookRoutesDeps): Route {

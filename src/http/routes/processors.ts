@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Settings } from '../../config.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
@@ -19,6 +18,8 @@ const tag = 'Organization';
 
 const READ = {
   operationId: 'getProcessor',
+  method: 'GET',
+  path: '/organization/processor',
   summary: 'Get the connected Stripe account',
   description: 'In the mode of the API key. 404 without an account.',
   tag,
@@ -31,6 +32,8 @@ const READ = {
 
 const PUT = {
   operationId: 'connectProcessor',
+  method: 'PUT',
+  path: '/organization/processor',
   summary: 'Connect a Stripe account, or replace its key',
   description:
     'In the mode of the API key. New payments go to this account from now on; until then the ' +
@@ -49,6 +52,8 @@ const PUT = {
 
 const REMOVE = {
   operationId: 'disconnectProcessor',
+  method: 'DELETE',
+  path: '/organization/processor',
   summary: 'Disconnect the Stripe account',
   description:
     'In the mode of the API key. New payments no longer go there. Its key stays stored, ' +
@@ -65,12 +70,8 @@ const REMOVE = {
 /** In seconds: an outage of theirs is seldom over at once. */
 const AWAY_RETRY_S = '5';
 
-export function processorRoutes(deps: ProcessorRoutesDeps) {
-  const path = '/organization/processor';
-  return new Elysia()
-    .put(path, ...connectProcessor(deps))
-    .get(path, ...readProcessor(deps))
-    .delete(path, ...disconnectProcessor(deps));
+export function processorRoutes(deps: ProcessorRoutesDeps): Route[] {
+  return [connectProcessor(deps), readProcessor(deps), disconnectProcessor(deps)];
 }
 
 function connectProcessor({

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -51,6 +50,8 @@ const params = { id: 'The id of the product.' };
 
 const CREATE = {
   operationId: 'createProduct',
+  method: 'POST',
+  path: '/products',
   summary: 'Create a product, with its prices',
   description: 'Without a `slug` it gets one from its name.',
   tag,
@@ -65,6 +66,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listProducts',
+  method: 'GET',
+  path: '/products',
   summary: 'List products, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -86,6 +89,8 @@ const LIST = {
 
 const READ = {
   operationId: 'getProduct',
+  method: 'GET',
+  path: '/products/{id}',
   summary: 'Get a product with all its prices',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -98,6 +103,8 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateProduct',
+  method: 'PATCH',
+  path: '/products/{id}',
   summary: 'Update a product',
   description:
     'Metadata is replaced as a whole. A slug that is replaced stays reserved for the ' +
@@ -114,6 +121,8 @@ const CHANGE = {
 
 const ARCHIVE = {
   operationId: 'archiveProduct',
+  method: 'POST',
+  path: '/products/{id}/archive',
   summary: 'Archive a product',
   description: 'It can no longer be bought. Repeating the call changes nothing.',
   tag,
@@ -127,6 +136,8 @@ const ARCHIVE = {
 
 const PUBLISH = {
   operationId: 'publishProduct',
+  method: 'POST',
+  path: '/products/{id}/publish',
   summary: 'Publish a product',
   description: 'It becomes active, whatever its status was. Repeating the call changes nothing.',
   tag,
@@ -140,6 +151,8 @@ const PUBLISH = {
 
 const ADD_PRICE = {
   operationId: 'createPrice',
+  method: 'POST',
+  path: '/products/{id}/prices',
   summary: 'Add a price to a product',
   description:
     'Recurring with an `interval`, else one-time; a `type` must agree. A price cannot be ' +
@@ -159,6 +172,8 @@ const ADD_PRICE = {
 
 const ARCHIVE_PRICE = {
   operationId: 'archivePrice',
+  method: 'POST',
+  path: '/products/{id}/prices/{price_id}/archive',
   summary: 'Archive a price',
   description: 'It can no longer be bought. Repeating the call changes nothing.',
   tag,
@@ -173,16 +188,17 @@ const ARCHIVE_PRICE = {
 const SLUG_TAKEN = 'another product has this slug';
 const notFound = (what = 'product') => refuse('not_found', `no such ${what}`);
 
-export function productRoutes(deps: ProductRoutesDeps) {
-  return new Elysia()
-    .post('/products', ...createProduct(deps))
-    .get('/products', ...readProducts(deps))
-    .get('/products/:id', ...readProduct(deps))
-    .patch('/products/:id', ...changeProduct(deps))
-    .post('/products/:id/archive', ...archiveProduct(deps))
-    .post('/products/:id/publish', ...publishProduct(deps))
-    .post('/products/:id/prices', ...addPrice(deps))
-    .post('/products/:id/prices/:price_id/archive', ...retirePrice(deps));
+export function productRoutes(deps: ProductRoutesDeps): Route[] {
+  return [
+    createProduct(deps),
+    readProducts(deps),
+    readProduct(deps),
+    changeProduct(deps),
+    archiveProduct(deps),
+    publishProduct(deps),
+    addPrice(deps),
+    retirePrice(deps),
+  ];
 }
 
 function createProduct(deps: ProductRoutesDeps): Route {

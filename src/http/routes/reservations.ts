@@ -1,6 +1,5 @@
 import { DAY_MS } from '../../../ledger/kernel/durations.ts';
 import type { Static } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Resolved } from '../../../ledger/ledger.ts';
 import { RESERVATION_MS_MAX } from '../../../ledger/limits.ts';
@@ -42,6 +41,8 @@ const params = { id: 'The id of the reservation.' };
 
 const CREATE = {
   operationId: 'createReservation',
+  method: 'POST',
+  path: '/reservations',
   summary: 'Hold units of a feature',
   description: [
     'For work whose cost is known only afterwards. Held units are taken off `balance`, so ' +
@@ -68,6 +69,8 @@ const CREATE = {
 
 const READ = {
   operationId: 'getReservation',
+  method: 'GET',
+  path: '/reservations/{id}',
   summary: 'Get a reservation',
   description: 'With the current balance of its feature.',
   tag,
@@ -81,6 +84,8 @@ const READ = {
 
 const COMMIT = {
   operationId: 'commitReservation',
+  method: 'POST',
+  path: '/reservations/{id}/commit',
   summary: 'Commit a reservation',
   description:
     'Records what was used. Less than the hold releases the rest. More than the hold is usage of ' +
@@ -100,6 +105,8 @@ const COMMIT = {
 
 const RELEASE = {
   operationId: 'releaseReservation',
+  method: 'POST',
+  path: '/reservations/{id}/release',
   summary: 'Release a reservation',
   description:
     'Nothing is recorded. A repeated call gets the first answer, and an expired reservation ' +
@@ -115,6 +122,8 @@ const RELEASE = {
 
 const EXTEND = {
   operationId: 'extendReservation',
+  method: 'POST',
+  path: '/reservations/{id}/extend',
   summary: 'Extend a reservation',
   description:
     '`amount` is the new total, at least what is held. Past the balance it is 402 and nothing ' +
@@ -131,13 +140,14 @@ const EXTEND = {
   refusals: ['not_found', 'invalid_state', 'insufficient_balance'],
 } as const;
 
-export function reservationRoutes(deps: ReservationDeps) {
-  return new Elysia()
-    .post('/reservations', ...createRoute(deps))
-    .get('/reservations/:id', ...readRoute(deps))
-    .post('/reservations/:id/commit', ...commitRoute(deps))
-    .post('/reservations/:id/release', ...releaseRoute(deps))
-    .post('/reservations/:id/extend', ...extendRoute(deps));
+export function reservationRoutes(deps: ReservationDeps): Route[] {
+  return [
+    createRoute(deps),
+    readRoute(deps),
+    commitRoute(deps),
+    releaseRoute(deps),
+    extendRoute(deps),
+  ];
 }
 
 const notFound = (): Response => refuse('not_found', 'no such reservation');

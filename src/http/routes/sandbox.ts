@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { challengePage } from '../../pages/challenge.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -25,6 +24,8 @@ const mediaType = 'text/html';
 
 const READ = {
   operationId: 'showSandboxChallenge',
+  method: 'GET',
+  path: '/sandbox/challenges/{key}',
   summary: 'Show the page of the sandbox bank',
   description:
     'For the browser of a buyer whose test card asks for 3-D Secure. 404 if nothing was asked, ' +
@@ -37,6 +38,8 @@ const READ = {
 
 const ANSWER = {
   operationId: 'answerSandboxChallenge',
+  method: 'POST',
+  path: '/sandbox/challenges/{key}',
   summary: 'Answer the sandbox bank',
   description:
     'What the form of the page sends. Redirects to the checkout; the first answer counts.',
@@ -51,10 +54,8 @@ const ANSWER = {
 // loopback address in test mode).
 const FORM_ACTION = ["'self'", 'https:', 'http://localhost:*', 'http://127.0.0.1:*'];
 
-export function sandboxRoutes(deps: SandboxRoutesDeps) {
-  return new Elysia()
-    .get('/sandbox/challenges/:key', ...readChallenge(deps))
-    .post('/sandbox/challenges/:key', ...answerChallenge(deps));
+export function sandboxRoutes(deps: SandboxRoutesDeps): Route[] {
+  return [readChallenge(deps), answerChallenge(deps)];
 }
 
 function readChallenge(deps: SandboxRoutesDeps): Route {

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findSecurity, updateSecurity } from '../../records/security.ts';
 import { isForBothModes, notForTestKeys } from '../edge/both-modes.ts';
@@ -12,6 +11,8 @@ const tag = 'Members';
 
 const READ = {
   operationId: 'getSecurity',
+  method: 'GET',
+  path: '/organization/security',
   summary: 'Get the security settings',
   description: 'The same in both modes.',
   tag,
@@ -24,6 +25,8 @@ const READ = {
 
 const CHANGE = {
   operationId: 'updateSecurity',
+  method: 'PATCH',
+  path: '/organization/security',
   summary: 'Update the security settings',
   description:
     "An omitted field keeps its value. Applies from each member's next request on. A test key is " +
@@ -36,10 +39,8 @@ const CHANGE = {
   answers: { 200: Security },
 } as const;
 
-export function securityRoutes(deps: SecurityRoutesDeps) {
-  return new Elysia()
-    .get('/organization/security', ...readSecurity(deps))
-    .patch('/organization/security', ...changeSecurity(deps));
+export function securityRoutes(deps: SecurityRoutesDeps): Route[] {
+  return [readSecurity(deps), changeSecurity(deps)];
 }
 
 function readSecurity({ edge, sql }: SecurityRoutesDeps): Route {

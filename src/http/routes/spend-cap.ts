@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
@@ -13,6 +12,8 @@ const params = { id: "The id of the customer, or the merchant's own (external_cu
 
 const READ = {
   operationId: 'getSpendCap',
+  method: 'GET',
+  path: '/customers/{id}/spend-cap',
   summary: 'Get the spend cap of a customer',
   description: 'With what is spent of it. 404 without a cap.',
   tag,
@@ -26,6 +27,8 @@ const READ = {
 
 const PUT = {
   operationId: 'putSpendCap',
+  method: 'PUT',
+  path: '/customers/{id}/spend-cap',
   summary: 'Set the spend cap of a customer',
   description:
     "The most that unbilled usage of the customer's subscriptions in this currency may cost, " +
@@ -47,6 +50,8 @@ const PUT = {
 
 const REMOVE = {
   operationId: 'deleteSpendCap',
+  method: 'DELETE',
+  path: '/customers/{id}/spend-cap',
   summary: 'Remove the spend cap of a customer',
   description: '204 also where there is no cap.',
   tag,
@@ -58,11 +63,8 @@ const REMOVE = {
   refusals: ['not_found'],
 } as const;
 
-export function spendCapRoutes(deps: SpendCapDeps) {
-  return new Elysia()
-    .put('/customers/:id/spend-cap', ...putRoute(deps))
-    .get('/customers/:id/spend-cap', ...readRoute(deps))
-    .delete('/customers/:id/spend-cap', ...removeRoute(deps));
+export function spendCapRoutes(deps: SpendCapDeps): Route[] {
+  return [putRoute(deps), readRoute(deps), removeRoute(deps)];
 }
 
 const noCustomer = () => refuse('not_found', 'no such customer');

@@ -1,10 +1,9 @@
 // What an action on a subscription would bill and do: refused as the action is, and nothing is
 // done.
-import { Elysia } from 'elysia';
 import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import type { PreviewedAction, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
-import type { Edge } from '../edge/edge.ts';
+import type { Edge, Route } from '../edge/edge.ts';
 import { respond } from '../idempotency/idempotency.ts';
 import { previewAnswer } from '../subscription-answers.ts';
 import { SubscriptionPreview } from '../wire/subscription-previews.ts';
@@ -31,6 +30,8 @@ const PREVIEW = {
 const CHANGE = {
   ...PREVIEW,
   operationId: 'previewSubscriptionChange',
+  method: 'POST',
+  path: '/subscriptions/{id}/change/preview',
   summary: 'Preview a change of a subscription',
   description: [
     'What the change would bill and do now, by the same decision. Nothing is written or ' +
@@ -49,6 +50,8 @@ const CHANGE = {
 const CANCEL = {
   ...PREVIEW,
   operationId: 'previewSubscriptionCancel',
+  method: 'POST',
+  path: '/subscriptions/{id}/cancel/preview',
   summary: 'Preview the cancellation of a subscription',
   description:
     'What the cancellation would bill and do now, as the preview of a change. `immediate` bills ' +
@@ -65,6 +68,8 @@ const CANCEL = {
 const RESUME = {
   ...PREVIEW,
   operationId: 'previewSubscriptionResume',
+  method: 'POST',
+  path: '/subscriptions/{id}/resume/preview',
   summary: 'Preview the resume of a subscription',
   description:
     'Whether it continues in the paid period or begins a new one with a payment, as the preview ' +
@@ -77,6 +82,8 @@ const RESUME = {
 const END_TRIAL = {
   ...PREVIEW,
   operationId: 'previewTrialEnd',
+  method: 'POST',
+  path: '/subscriptions/{id}/end-trial/preview',
   summary: 'Preview the end of a trial',
   description: 'What the first paid period would bill if it began now, as the preview of a change.',
   roles: ['owner', 'admin', 'support'],
@@ -84,28 +91,20 @@ const END_TRIAL = {
   audit: 'nothing',
 } as const;
 
-export function subscriptionPreviewRoutes({ edge, subscriptions }: SubscriptionPreviewRoutesDeps) {
+export function subscriptionPreviewRoutes({
+  edge,
+  subscriptions,
+}: SubscriptionPreviewRoutesDeps): Route[] {
   const answer = async ({ principal, params: { id } }: Asked, act: PreviewedAction) =>
     respond(
       previewAnswer(await subscriptions.preview({ scope: tenantOf(principal), id }, act), act.kind),
     );
-  return new Elysia()
-    .post(
-      '/subscriptions/:id/change/preview',
-      ...edge.organisation(CHANGE, (call) => answer(call, toChange(call.body))),
-    )
-    .post(
-      '/subscriptions/:id/cancel/preview',
-      ...edge.organisation(CANCEL, (call) => answer(call, toCancel(call.body))),
-    )
-    .post(
-      '/subscriptions/:id/resume/preview',
-      ...edge.organisation(RESUME, (call) => answer(call, { kind: 'resume' })),
-    )
-    .post(
-      '/subscriptions/:id/end-trial/preview',
-      ...edge.organisation(END_TRIAL, (call) => answer(call, { kind: 'end_trial' })),
-    );
+  return [
+    edge.organisation(CHANGE, (call) => answer(call, toChange(call.body))),
+    edge.organisation(CANCEL, (call) => answer(call, toCancel(call.body))),
+    edge.organisation(RESUME, (call) => answer(call, { kind: 'resume' })),
+    edge.organisation(END_TRIAL, (call) => answer(call, { kind: 'end_trial' })),
+  ];
 }
 
 type Asked = {

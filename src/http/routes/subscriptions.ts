@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
@@ -63,6 +62,8 @@ const NOT_FOUND = 'no such subscription';
 
 const CREATE = {
   operationId: 'createSubscription',
+  method: 'POST',
+  path: '/subscriptions',
   summary: 'Start a subscription by hand',
   description:
     "The customer's newest payment method is charged. Without one, or if it is declined, the " +
@@ -80,6 +81,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listSubscriptions',
+  method: 'GET',
+  path: '/subscriptions',
   summary: 'List subscriptions, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -97,6 +100,8 @@ const LIST = {
 
 export const READ_SUBSCRIPTION = {
   operationId: 'getSubscription',
+  method: 'GET',
+  path: '/subscriptions/{id}',
   summary: 'Get a subscription',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -109,6 +114,8 @@ export const READ_SUBSCRIPTION = {
 
 const UPCOMING = {
   operationId: 'getUpcomingInvoice',
+  method: 'GET',
+  path: '/subscriptions/{id}/upcoming-invoice',
   summary: 'Preview the next invoice of a subscription',
   description: [
     'What the renewal would bill, or the final invoice of a subscription that is being ' +
@@ -141,6 +148,8 @@ const CHARGING = [...REFUSALS, 'payment_failed'] as const;
 const CHANGE = {
   ...ACTION,
   operationId: 'changeSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/change',
   summary: 'Change the price or the quantity of a subscription',
   description:
     'At once. The unused time of the current plan is credited, to the millisecond, and the rest ' +
@@ -157,6 +166,8 @@ const CHANGE = {
 const CANCEL = {
   ...ACTION,
   operationId: 'cancelSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/cancel',
   summary: 'Cancel a subscription',
   description:
     'At the end of the period, or at once with `immediate`, which may follow a scheduled ' +
@@ -173,6 +184,8 @@ const CANCEL = {
 const UNCANCEL = {
   ...ACTION,
   operationId: 'uncancelSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/uncancel',
   summary: 'Undo a scheduled cancellation',
   description: 'Without a scheduled cancellation nothing changes.',
   roles: ['owner', 'admin', 'support'],
@@ -184,6 +197,8 @@ const UNCANCEL = {
 const UNSCHEDULE = {
   ...ACTION,
   operationId: 'unscheduleSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/unschedule',
   summary: 'Undo a pending change',
   description:
     'Undoes `pending_change`, which waits for its payment. It will not take effect. If the bank ' +
@@ -200,6 +215,8 @@ const UNSCHEDULE = {
 const PAUSE = {
   ...ACTION,
   operationId: 'pauseSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/pause',
   summary: 'Pause a subscription',
   description:
     'At once: `/check` answers `subscription_paused`. Without `resumes_at` it stays paused until ' +
@@ -217,6 +234,8 @@ const PAUSE = {
 const RESUME = {
   ...ACTION,
   operationId: 'resumeSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/resume',
   summary: 'Resume a subscription',
   description:
     'Within the paid period it continues and nothing is charged. After it a new period begins ' +
@@ -232,6 +251,8 @@ const RESUME = {
 const END_TRIAL = {
   ...ACTION,
   operationId: 'endTrial',
+  method: 'POST',
+  path: '/subscriptions/{id}/end-trial',
   summary: 'End a trial now',
   description: 'The first paid period begins now, and is charged.',
   roles: ['owner', 'admin', 'support'],
@@ -240,19 +261,20 @@ const END_TRIAL = {
   refusals: REFUSALS,
 } as const;
 
-export function subscriptionRoutes(deps: SubscriptionRoutesDeps) {
-  return new Elysia()
-    .post('/subscriptions', ...createOne(deps))
-    .get('/subscriptions', ...readAll(deps))
-    .get('/subscriptions/:id', ...readOne(deps))
-    .get('/subscriptions/:id/upcoming-invoice', ...readUpcoming(deps))
-    .post('/subscriptions/:id/change', ...changeOne(deps))
-    .post('/subscriptions/:id/cancel', ...cancelOne(deps))
-    .post('/subscriptions/:id/uncancel', ...uncancelOne(deps))
-    .post('/subscriptions/:id/unschedule', ...unscheduleOne(deps))
-    .post('/subscriptions/:id/pause', ...pauseOne(deps))
-    .post('/subscriptions/:id/resume', ...resumeOne(deps))
-    .post('/subscriptions/:id/end-trial', ...endTrialOfOne(deps));
+export function subscriptionRoutes(deps: SubscriptionRoutesDeps): Route[] {
+  return [
+    createOne(deps),
+    readAll(deps),
+    readOne(deps),
+    readUpcoming(deps),
+    changeOne(deps),
+    cancelOne(deps),
+    uncancelOne(deps),
+    unscheduleOne(deps),
+    pauseOne(deps),
+    resumeOne(deps),
+    endTrialOfOne(deps),
+  ];
 }
 
 function createOne({

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { TestClocks } from '../../test-clock/test-clocks.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
@@ -17,6 +16,8 @@ const tag = 'Test clock';
 
 const READ = {
   operationId: 'getTestClock',
+  method: 'GET',
+  path: '/test-clock',
   summary: 'Get the test clock',
   description:
     "The organization's time in test mode: the real time until the clock is moved. 404 with a " +
@@ -31,6 +32,8 @@ const READ = {
 
 const MOVE = {
   operationId: 'moveTestClock',
+  method: 'POST',
+  path: '/test-clock',
   summary: 'Move the test clock',
   description:
     'By a duration or to a time, forward only, at most five years in one call, up to the year ' +
@@ -55,8 +58,8 @@ const BEYOND = {
 
 const notFound = () => refuse('not_found', 'live mode has no test clock');
 
-export function testClockRoutes(deps: TestClockRoutesDeps) {
-  return new Elysia().get('/test-clock', ...read(deps)).post('/test-clock', ...move(deps));
+export function testClockRoutes(deps: TestClockRoutesDeps): Route[] {
+  return [read(deps), move(deps)];
 }
 
 function read({ edge, testClocks }: TestClockRoutesDeps): Route {

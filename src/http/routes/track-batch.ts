@@ -28,6 +28,8 @@ import { measure } from '../wire/usage.ts';
 
 const BATCH = {
   operationId: 'trackUsages',
+  method: 'POST',
+  path: '/track/batch',
   summary: 'Record up to 500 usages in one call',
   description:
     'Up to 500 bodies of /track and 2 MiB (2,097,152 bytes). Each item is recorded or refused by ' +

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { RecordOutcome } from '../../../ledger/outcome.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -21,6 +20,8 @@ import { measure } from '../wire/usage.ts';
 
 const TRACK = {
   operationId: 'trackUsage',
+  method: 'POST',
+  path: '/track',
   summary: 'Record usage',
   description:
     'Answers when the event is on disk. Usage is recorded in full, also past the limit, unless ' +
@@ -41,10 +42,8 @@ const TRACK = {
   refusals: ['not_found', 'conflict', 'insufficient_balance', 'idempotency_key_reused'],
 } as const;
 
-export function trackRoutes(deps: TrackBatchDeps) {
-  return new Elysia()
-    .post('/track', ...trackRoute(deps))
-    .post('/track/batch', ...trackBatchRoute(deps));
+export function trackRoutes(deps: TrackBatchDeps): Route[] {
+  return [trackRoute(deps), trackBatchRoute(deps)];
 }
 
 function trackRoute(deps: MeteringDeps): Route {

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -39,6 +38,8 @@ const params = { id: 'The id of the product.' };
 
 const CREATE = {
   operationId: 'createUsagePrice',
+  method: 'POST',
+  path: '/products/{id}/usage-prices',
   summary: 'Add a usage price to a product',
   description: [
     'What usage of a feature costs beyond its allowance. A subscription takes the active usage ' +
@@ -85,6 +86,8 @@ const CREATE = {
 
 const LIST = {
   operationId: 'listUsagePrices',
+  method: 'GET',
+  path: '/products/{id}/usage-prices',
   summary: 'List the usage prices of a product, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -98,6 +101,8 @@ const LIST = {
 
 const ARCHIVE = {
   operationId: 'archiveUsagePrice',
+  method: 'POST',
+  path: '/products/{id}/usage-prices/{usage_price_id}/archive',
   summary: 'Archive a usage price',
   description:
     'A subscription that has it keeps it until its period ends. Repeating the call changes ' +
@@ -113,11 +118,8 @@ const ARCHIVE = {
 
 const notFound = (what: string) => refuse('not_found', `no such ${what}`);
 
-export function usagePriceRoutes(deps: UsagePriceRoutesDeps) {
-  return new Elysia()
-    .post('/products/:id/usage-prices', ...createUsagePrice(deps))
-    .get('/products/:id/usage-prices', ...readUsagePrices(deps))
-    .post('/products/:id/usage-prices/:usage_price_id/archive', ...retireUsagePrice(deps));
+export function usagePriceRoutes(deps: UsagePriceRoutesDeps): Route[] {
+  return [createUsagePrice(deps), readUsagePrices(deps), retireUsagePrice(deps)];
 }
 
 function createUsagePrice(deps: UsagePriceRoutesDeps): Route {

@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Static } from '@sinclair/typebox';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
@@ -45,6 +44,8 @@ export type UsageRoutesDeps = {
 
 const SERIES = {
   operationId: 'getUsage',
+  method: 'GET',
+  path: '/usage',
   summary: 'Usage of a feature over time',
   description:
     'In bins of a calendar: hours, days or months of a time zone, at most 1,000. `from` and `to` ' +
@@ -68,6 +69,8 @@ const SERIES = {
 
 const EVENTS = {
   operationId: 'listUsageEvents',
+  method: 'GET',
+  path: '/usage/events',
   summary: 'List usage events, newest first',
   description:
     'Each as it was reported, ordered by its own time. `next_cursor` continues the list without ' +
@@ -82,8 +85,8 @@ const EVENTS = {
   refusals: ['not_found'],
 } as const;
 
-export function usageRoutes(deps: UsageRoutesDeps) {
-  return new Elysia().get('/usage', ...readSeries(deps)).get('/usage/events', ...readEvents(deps));
+export function usageRoutes(deps: UsageRoutesDeps): Route[] {
+  return [readSeries(deps), readEvents(deps)];
 }
 
 function readSeries({ edge, lists, ids, orgClock }: UsageRoutesDeps): Route {

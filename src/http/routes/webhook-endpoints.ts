@@ -32,6 +32,7 @@ import {
   CHANGE_DESCRIPTION,
   ENDPOINT_ID,
   ENDPOINT_PAGE,
+  type EndpointOwner,
   ownedEndpointRoutes,
   ROTATE_DESCRIPTION,
   SECRET_ONCE,
@@ -41,6 +42,8 @@ const tag = 'Webhooks';
 
 const READ = {
   operationId: 'getWebhookEndpoint',
+  method: 'GET',
+  path: '/webhook-endpoints/{id}',
   summary: 'Get a webhook endpoint',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -54,6 +57,8 @@ const READ = {
 const ENDPOINTS = {
   create: {
     operationId: 'createWebhookEndpoint',
+    method: 'POST',
+    path: '/webhook-endpoints',
     summary: 'Register a webhook endpoint',
     description: `Events are sent to it as signed POST requests. ${SECRET_ONCE}`,
     tag,
@@ -67,6 +72,8 @@ const ENDPOINTS = {
   },
   list: {
     operationId: 'listWebhookEndpoints',
+    method: 'GET',
+    path: '/webhook-endpoints',
     summary: 'List webhook endpoints, newest first',
     tag,
     roles: ['owner', 'admin', 'support', 'read_only'],
@@ -78,6 +85,8 @@ const ENDPOINTS = {
   read: READ,
   change: {
     operationId: 'updateWebhookEndpoint',
+    method: 'PATCH',
+    path: '/webhook-endpoints/{id}',
     summary: 'Update a webhook endpoint',
     description: CHANGE_DESCRIPTION,
     tag,
@@ -91,6 +100,8 @@ const ENDPOINTS = {
   },
   remove: {
     operationId: 'deleteWebhookEndpoint',
+    method: 'DELETE',
+    path: '/webhook-endpoints/{id}',
     summary: 'Delete a webhook endpoint',
     description: 'Nothing more is sent to it. Past deliveries can still be read by their ids.',
     tag,
@@ -103,6 +114,8 @@ const ENDPOINTS = {
   },
   rotate: {
     operationId: 'rotateWebhookEndpointSecret',
+    method: 'POST',
+    path: '/webhook-endpoints/{id}/rotate-secret',
     summary: 'Rotate the secret of a webhook endpoint',
     description: ROTATE_DESCRIPTION,
     tag,
@@ -118,6 +131,8 @@ const ENDPOINTS = {
 
 const TEST = {
   operationId: 'sendSampleEvent',
+  method: 'POST',
+  path: '/webhook-endpoints/{id}/test',
   summary: 'Send a sample event to a webhook endpoint',
   description:
     'Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No ' +
@@ -136,6 +151,8 @@ const TEST = {
 
 const DELIVERIES = {
   operationId: 'listDeliveries',
+  method: 'GET',
+  path: '/webhook-endpoints/{id}/deliveries',
   summary: 'List the deliveries of a webhook endpoint, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -149,6 +166,8 @@ const DELIVERIES = {
 
 const REPLAY = {
   operationId: 'replayEvents',
+  method: 'POST',
+  path: '/webhook-endpoints/{id}/replay',
   summary: 'Send a range of events to a webhook endpoint again',
   description:
     'Every event of these types in this range, whether it was delivered before or not, also if ' +
@@ -168,18 +187,20 @@ const REPLAY = {
 
 const DISABLED = 'nothing is sent to a disabled endpoint: enable it first';
 
-export function webhookEndpointRoutes(deps: EndpointDeps) {
-  const path = '/webhook-endpoints';
-  return ownedEndpointRoutes(deps, {
-    path,
+export function webhookEndpointRoutes(deps: EndpointDeps): Route[] {
+  const owner: EndpointOwner = {
+    path: '/webhook-endpoints',
     route: (operation, handler) => deps.edge.organisation(operation, handler),
     operations: ENDPOINTS,
     byDefault: DEFAULT_TYPES,
     wire: fromEndpoint,
-  })
-    .post(`${path}/:id/test`, ...testEndpoint(deps))
-    .get(`${path}/:id/deliveries`, ...readDeliveries(deps))
-    .post(`${path}/:id/replay`, ...replayEvents(deps));
+  };
+  return [
+    ...ownedEndpointRoutes(deps, owner),
+    testEndpoint(deps),
+    readDeliveries(deps),
+    replayEvents(deps),
+  ];
 }
 
 function testEndpoint({ edge, sql, ids, clock }: EndpointDeps): Route {

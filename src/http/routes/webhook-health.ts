@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia';
 import type { Clock } from '../../../ledger/ports.ts';
 import { findOrganisation } from '../../records/organisations.ts';
 import { listWebhookHealth } from '../../records/webhook-health.ts';
@@ -23,6 +22,8 @@ export type WebhookHealthDeps = {
 
 const LIST = {
   operationId: 'listWebhookHealth',
+  method: 'GET',
+  path: '/reports/webhooks',
   summary: 'List delivery counts by webhook endpoint, newest first',
   description:
     'The state of the deliveries that were created today and in the last seven days, whenever ' +
@@ -35,8 +36,8 @@ const LIST = {
   answers: { 200: ListOf(WebhookHealth) },
 } as const;
 
-export function webhookHealthRoutes(deps: WebhookHealthDeps) {
-  return new Elysia().get('/reports/webhooks', ...readHealth(deps));
+export function webhookHealthRoutes(deps: WebhookHealthDeps): Route[] {
+  return [readHealth(deps)];
 }
 
 function readHealth({ edge, lists, clock }: WebhookHealthDeps): Route {

@@ -62,6 +62,8 @@ async function statuses(kind: string, callers: readonly string[]): Promise<numbe
   });
   const said = {
     operationId: kind,
+    method: 'POST',
+    path: '/',
     summary: '',
     tag: 'Operation',
     answers: { 200: null },

@@ -60,6 +60,8 @@ function serve(
   });
   const operation = {
     operationId: 'o',
+    method: 'POST',
+    path: '/o',
     summary: 's',
     tag: 'Operation',
     roles: [],

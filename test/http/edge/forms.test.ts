@@ -38,6 +38,8 @@ const edge = createEdge({
 });
 const operation = {
   operationId: 'o',
+  method: 'POST',
+  path: '/form',
   summary: 's',
   tag: 'Operation',
   form: FORM,
@@ -154,7 +156,7 @@ test('a form is authenticated before its origin is checked', async () => {
 
 test('the OpenAPI document says which operations take a form', () => {
   const [, { detail }] = edge.open(operation, () => new Response());
-  const { requestBody, responses } = describe(detail, 'POST', new Components());
+  const { requestBody, responses } = describe(detail, new Components());
   expect(Object.keys(requestBody?.content ?? {})).toEqual([FORM_TYPE]);
   expect(Object.keys(responses)).toEqual(
     expect.arrayContaining(['200', '400', '403', '413', '415']),

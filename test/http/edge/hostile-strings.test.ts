@@ -52,6 +52,8 @@ describe('two fields of one kind', () => {
     const body = Type.Object({ fast: Type.String(slug), slow: field });
     const operation = {
       operationId: 'o',
+      method: 'POST',
+      path: '/o',
       summary: 's',
       tag: 'Operation',
       body,

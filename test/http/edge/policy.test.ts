@@ -90,7 +90,8 @@ test('a member has no more of a group than its keys have', () => {
 });
 
 test('an operation that does not state its policy does not compile', () => {
-  const said = { operationId: 'refundInvoice', summary: '', tag: 'Invoices', answers: {} } as const;
+  const at = { operationId: 'refundInvoice', method: 'POST', path: '/' } as const;
+  const said = { ...at, summary: '', tag: 'Invoices', answers: {} } as const;
   const policy = { roles: ['owner'], scopes: ['all'], audit: 'nothing' } as const;
   const { roles: _roles, ...noRoles } = policy;
   const { scopes: _scopes, ...noScopes } = policy;

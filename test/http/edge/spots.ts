@@ -30,7 +30,7 @@ function post(type: string, headers: Record<string, string> = {}): Request {
 
 export function spotsOf({ operation, access }: Omit<Listed, 'name' | 'method' | 'path'>): Spot[] {
   const { body, form, query, rawBody = false } = operation;
-  const takesKey = isIdempotent(operation, { method: 'POST', access });
+  const takesKey = isIdempotent(operation, access);
   return [
     ...(body === undefined ? [] : inBody(body, rawBody)),
     ...(form === undefined ? [] : inFields('form', form)),

@@ -27,6 +27,7 @@ import type { Edge } from './edge/edge.ts';
 import { errorText, type Issue, refuse, refuseInvalid } from './edge/errors.ts';
 import type { FairSql } from './edge/fair-sql.ts';
 import { type Answer, answer, once, refusal } from './idempotency/idempotency.ts';
+import type { Operation } from './operation.ts';
 
 export type EndpointDeps = {
   readonly edge: Edge;
@@ -53,7 +54,7 @@ export async function register(
   deps: EndpointDeps,
   call: {
     readonly principal: Principal;
-    readonly operation: string;
+    readonly operation: Operation;
     readonly key: string | null;
     readonly body: {
       readonly url: string;
@@ -126,7 +127,7 @@ export async function rotate(
   deps: EndpointDeps,
   call: {
     readonly principal: Principal;
-    readonly operation: string;
+    readonly operation: Operation;
     readonly key: string | null;
     readonly id: string;
   },

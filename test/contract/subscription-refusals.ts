@@ -34,8 +34,7 @@ export const SUBSCRIPTION_ROUTES = [
 
 /** The names under which the routes execute a key. */
 const CREATE = 'POST /subscriptions';
-const operationOf = (action: Action): string =>
-  `POST /subscriptions/{id}/${action.replace('-', '_')}`;
+const operationOf = (action: Action): string => `POST /subscriptions/{id}/${action}`;
 
 type Setting = {
   readonly club: Club;

@@ -37,6 +37,7 @@ import {
   STATUS_OF,
 } from '../edge/errors.ts';
 import { writeInTurn } from '../edge/write-turns.ts';
+import type { Operation } from '../operation.ts';
 import { REPLAYED } from './replayed.ts';
 
 /** The response, which is stored where the request has a key. */
@@ -52,8 +53,10 @@ const NOT_KEPT = new Set<ErrorCode>(['not_found', 'checkout_create_failed']);
 export type Attempt = {
   readonly sql: Sql;
   readonly principal: Principal | PortalPrincipal;
-  /** The route: the same key on another route is another key. */
-  readonly operation: string;
+  /** The same key is another key in another operation. */
+  readonly operation: Keyable;
+  /** The customer whose key it is, where it counts for one customer. */
+  readonly of?: string;
   readonly key: string | null;
   readonly body: unknown;
   /** Whether the key alone identifies the request: a different body gets the first answer too. */
@@ -255,8 +258,22 @@ export function lockOf(
   return sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
 }
 
-function keyScope({ principal, operation }: Attempt, key: string): IdempotencyScope {
+type Keyable = Pick<Operation, 'operationId' | 'method' | 'path' | 'idempotent'>;
+
+/**
+ * The scope of an operation's keys, in which answers are stored for 30 days: another name for it
+ * forgets them.
+ */
+export function scopeOf(operation: Keyable, of?: string): string {
+  const { operationId, method, path, idempotent } = operation;
+  const name = idempotent === undefined ? operationId : `${method} ${path}`;
+  return of === undefined ? name : `${name} ${of}`;
+}
+
+function keyScope(attempt: Attempt, key: string): IdempotencyScope {
+  const { principal } = attempt;
   const { mode } = principal;
+  const operation = scopeOf(attempt.operation, attempt.of);
   // The answers of a group are stored under the group's id.
   return { organisationId: tenantOf(principal), mode, operation, keyHash: sha256(key) };
 }

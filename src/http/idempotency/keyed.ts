@@ -10,7 +10,7 @@ import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
-import { keptOf, onceRepeatable } from './idempotency.ts';
+import { keptOf, onceRepeatable, scopeOf } from './idempotency.ts';
 import { KeyTurns } from './key-turns.ts';
 import type { Call, Handler, Operation } from '../operation.ts';
 
@@ -33,14 +33,16 @@ export function openKeyed({ sql, keyLocks, clock, timers }: KeyedDeps): Keyed {
     return (call) => {
       const { principal, idempotencyKey: key } = call;
       if (key === null || principal === null) return handler(call);
-      const name = nameOf(operation, principal);
+      // The keys of a customer are separate, whichever portal token the customer uses.
+      const of = principal.kind === 'portal' ? { of: principal.customerId } : {};
+      const name = scopeOf(operation, of.of);
       const task = () => handler(call);
       const tenant = `${tenantOf(principal)} ${principal.mode}`;
       if (operation.idempotent !== undefined) return turns.run(tenant, `${name} ${key}`, task);
       const body = whatIsAsked(call);
       return turns.run(tenant, `${name} ${key}`, () =>
         onceRepeatable(
-          { sql, keyLocks, principal, operation: name, key, body, now: clock.now() },
+          { sql, keyLocks, principal, operation, ...of, key, body, now: clock.now() },
           async () => keptOf(await task()),
         ),
       );
@@ -52,11 +54,6 @@ export function openKeyed({ sql, keyLocks, clock, timers }: KeyedDeps): Keyed {
 function mayBeInProgress({ idempotent, refusals = [] }: Operation): boolean {
   if (idempotent === false) return false;
   return idempotent !== 'ledger' || refusals.includes('idempotency_in_progress');
-}
-
-/** The keys of a customer are separate, whichever portal token the customer uses. */
-function nameOf({ operationId }: Operation, principal: Principal | PortalPrincipal): string {
-  return principal.kind === 'portal' ? `${operationId} ${principal.customerId}` : operationId;
 }
 
 function whatIsAsked<O extends Operation, P>({ params, body }: Call<O, P>): unknown {

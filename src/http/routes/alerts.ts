@@ -171,7 +171,7 @@ function createRoute(deps: AlertRoutesDeps): Route {
       externalCustomerId: customer?.externalCustomerId ?? null,
     };
     let made: AlertRecord | null = null;
-    const attempt = { sql, principal, operation: 'POST /alerts', key, body, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     const response = await once(attempt, async (transaction) => {
       const outcome = await insertAlert(transaction, principal, { alert, bounds, now });
       if (outcome === 'meter_deleted') return refusal('not_found', 'no such feature');

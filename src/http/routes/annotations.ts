@@ -146,7 +146,7 @@ export function annotationRoutes(deps: AnnotationRoutesDeps): Route[] {
 
 function addTag(deps: AnnotationRoutesDeps): Route {
   return deps.edge.organisation(ADD_TAG, ({ principal, body, idempotencyKey: key }) => {
-    const attempt = { principal, operation: 'POST /tags', key, body };
+    const attempt = { principal, operation: ADD_TAG, key, body };
     return add(deps, attempt, { annotation: toNewTag(body, deps.ids.next()), show: fromTag });
   });
 }
@@ -165,7 +165,7 @@ function removeTag(deps: AnnotationRoutesDeps): Route {
 
 function addField(deps: AnnotationRoutesDeps): Route {
   return deps.edge.organisation(ADD_FIELD, ({ principal, body, idempotencyKey: key }) => {
-    const attempt = { principal, operation: 'POST /custom-fields', key, body };
+    const attempt = { principal, operation: ADD_FIELD, key, body };
     const annotation = toNewCustomField(body, deps.ids.next());
     return add(deps, attempt, { annotation, show: fromCustomField });
   });

@@ -160,7 +160,7 @@ function createKey(deps: Deps): Route {
     if (expires !== undefined && expiresAt === null) return refuseInvalid([NO_TIME]);
     const scope = toScope(body);
     if (!mayHold(principal, scope)) return refuse('forbidden', FOR_OWNERS);
-    const made = { principal, operation: 'POST /api-keys', key, body };
+    const made = { principal, operation: CREATE, key, body };
     return make(deps, made, [], (sql, { now }) => {
       // Judged within the attempt: a retry may come after the key, made in time, has expired.
       if (expiresAt !== null && expiresAt <= now) {
@@ -222,8 +222,7 @@ function rotateKey(deps: Deps): Route {
     const overlapS = body?.overlap_seconds ?? OVERLAP_S_DEFAULT;
     // The key that is replaced is part of the request that an Idempotency-Key is for.
     const request = { id, ...body };
-    const operation = 'POST /api-keys/{id}/rotate';
-    const made = { principal, operation, key, body: request };
+    const made = { principal, operation: ROTATE, key, body: request };
     const response = await make(deps, made, [id], async (sql, { held, now }) => {
       const replaced = held.get(id);
       if (replaced === undefined) return refusal('not_found', NO_SUCH_KEY);

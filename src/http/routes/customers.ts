@@ -149,7 +149,7 @@ export function customerRoutes(deps: CustomerRoutesDeps): Route[] {
 function createCustomer({ edge, sql, ids, orgClock }: CustomerRoutesDeps): Route {
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /customers', key, body, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     return once(attempt, async (transaction) => {
       const customer = toNewCustomer(body, ids.next());
       const creation = { customer, eventId: ids.next(), now };

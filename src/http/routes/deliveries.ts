@@ -71,12 +71,14 @@ function readDelivery({ edge, sql }: DeliveryRoutesDeps): Route {
 function retry({ edge, sql, clock }: DeliveryRoutesDeps): Route {
   return edge.organisation(RETRY, ({ principal, params: { id }, idempotencyKey: key }) => {
     const now = clock.now();
-    const operation = 'POST /deliveries/{id}/retry';
-    return once({ sql, principal, operation, key, body: { id }, now }, async (transaction) => {
-      const retried = await retryDelivery(transaction, principal, { id, now });
-      if (retried === 'not_found') return refusal('not_found', NOT_FOUND);
-      if (typeof retried === 'string') return refusal('invalid_state', WHY_NOT[retried]);
-      return answer(200, fromDelivery(retried));
-    });
+    return once(
+      { sql, principal, operation: RETRY, key, body: { id }, now },
+      async (transaction) => {
+        const retried = await retryDelivery(transaction, principal, { id, now });
+        if (retried === 'not_found') return refusal('not_found', NOT_FOUND);
+        if (typeof retried === 'string') return refusal('invalid_state', WHY_NOT[retried]);
+        return answer(200, fromDelivery(retried));
+      },
+    );
   });
 }

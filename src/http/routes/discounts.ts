@@ -89,7 +89,7 @@ function createDiscount(deps: DiscountRoutesDeps): Route {
     const discount = toNewDiscount(body, ids.next());
     if ('issues' in discount) return refuseInvalid(discount.issues);
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /discounts', key, body, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     return once(attempt, async (transaction) => {
       const { expiresAt } = discount;
       if (expiresAt !== null && expiresAt.getTime() <= now) return EXPIRED;

@@ -108,17 +108,19 @@ function attachFeature(deps: EntitlementRoutesDeps): Route {
       const now = orgClock.now(principal);
       // The product is part of the request that a key is for.
       const request = { product_id: product.id, ...body };
-      const operation = 'POST /products/{id}/entitlements';
-      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        const wanted = { entitlement, bounds, now };
-        const made = await insertEntitlement(transaction, principal, wanted);
-        if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
-        if (made === 'feature_taken') return refusal('conflict', TAKEN);
-        if (made instanceof Full || made instanceof UsageConflict) {
-          return refusal('conflict', made.message);
-        }
-        return answer(201, fromEntitlement(made));
-      });
+      return once(
+        { sql, principal, operation: CREATE, key, body: request, now },
+        async (transaction) => {
+          const wanted = { entitlement, bounds, now };
+          const made = await insertEntitlement(transaction, principal, wanted);
+          if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
+          if (made === 'feature_taken') return refusal('conflict', TAKEN);
+          if (made instanceof Full || made instanceof UsageConflict) {
+            return refusal('conflict', made.message);
+          }
+          return answer(201, fromEntitlement(made));
+        },
+      );
     },
   );
 }

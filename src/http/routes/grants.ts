@@ -87,8 +87,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
     const now = orgClock.now(principal);
     const key = body.idempotency_key ?? idempotencyKey;
     const earlier = key === null ? null : await earlierGrant(deps, { principal, customer, key });
-    const operation = `POST /customers/{id}/grants ${customer.id}`;
-    const attempt = { sql, principal, operation, key, body, now };
+    const attempt = { sql, principal, operation: CREATE, of: customer.id, key, body, now };
     const refused = earlier === null ? await earlierAnswer(attempt) : null;
     if (refused !== null) return refused;
     const id = earlier?.id ?? (key === null ? ids.next() : keyId(ids, principal, customer.id, key));

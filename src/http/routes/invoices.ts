@@ -239,7 +239,7 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
     const bill = toBill(body);
     if ('issues' in bill) return refuseInvalid(bill.issues);
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /invoices', key, body, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     return once(attempt, async (transaction) => {
       if (bill.dueAt !== null && bill.dueAt.getTime() <= now) {
         return refusedField('due_at', 'must be in the future');
@@ -311,10 +311,9 @@ function payOne({
   return edge.organisation(PAY, ({ principal, params: { id: given }, idempotencyKey: key }) => {
     const id = given.toLowerCase();
     const now = orgClock.now(principal);
-    const operation = 'POST /invoices/{id}/pay';
     const scope = tenantOf(principal);
     const begin = async () => String(await countFailed(sql, scope, id));
-    const attempt = { sql, keyLocks, principal, operation, key, body: { id }, begin, now };
+    const attempt = { sql, keyLocks, principal, operation: PAY, key, body: { id }, begin, now };
     return onceRepeatable(attempt, async (begun) => {
       const failedBefore = begun?.isAgain === true ? Number(begun.text) : null;
       return payAnswer(await subscriptions.payInvoice(scope, id, { failedBefore }), appUrl);

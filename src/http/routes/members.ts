@@ -298,7 +298,7 @@ function invite(deps: Deps): Route {
     if (!isForBothModes(principal)) return notForTestKeys();
     if (!mayGovern(principal.scope, body.role)) return notForAdmins();
     const now = clock.now();
-    const attempt = { sql, principal, operation: 'POST /invitations', key, body, now, secrets };
+    const attempt = { sql, principal, operation: INVITE, key, body, now, secrets };
     const token = newToken();
     let made: InvitationRecord | null = null;
     // Not stored, and sent with the headers that go with it.

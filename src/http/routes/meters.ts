@@ -192,7 +192,7 @@ function createMeter(deps: MeterRoutesDeps): Route {
   return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
     if (lacksProperty(body)) return refuseInvalid([NO_PROPERTY]);
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /meters', key, body, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     const response = await once(attempt, async (transaction) => {
       const costs = toGivenCosts(body);
       if (costs !== undefined) await lockCreditCosts(transaction, principal);

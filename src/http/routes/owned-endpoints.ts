@@ -1,5 +1,5 @@
 // Webhook endpoints of an owner, who is an organisation or a group: the routes that both have, each
-// below a path of its own. What an operation says of itself stands with the owner's routes.
+// What an operation says of itself stands with the owner's routes.
 import {
   type EndpointRecord,
   findEndpoint,
@@ -56,7 +56,6 @@ export const ROTATE_DESCRIPTION =
   'older one.';
 
 export type EndpointOwner = {
-  readonly path: string;
   /** For this owner's key. */
   route<const O extends KeyedOperation>(operation: O, handler: Handler<O, Principal>): Route;
   readonly operations: EndpointOperations;
@@ -77,8 +76,8 @@ export function ownedEndpointRoutes(deps: EndpointDeps, owner: EndpointOwner): R
 }
 
 function createEndpoint(deps: EndpointDeps, owner: EndpointOwner): Route {
-  const { path, operations, byDefault, wire } = owner;
-  const operation = `POST ${path}`;
+  const { operations, byDefault, wire } = owner;
+  const operation = operations.create;
   return owner.route(operations.create, ({ principal, body, idempotencyKey: key }) =>
     register(deps, { principal, operation, key, body, byDefault, wire }),
   );
@@ -120,7 +119,7 @@ function removeEndpoint(deps: EndpointDeps, owner: EndpointOwner): Route {
 }
 
 function rotateSecret(deps: EndpointDeps, owner: EndpointOwner): Route {
-  const operation = `POST ${owner.path}/{id}/rotate-secret`;
+  const operation = owner.operations.rotate;
   return owner.route(
     owner.operations.rotate,
     ({ principal, params: { id }, idempotencyKey: key }) =>

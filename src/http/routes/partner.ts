@@ -111,7 +111,6 @@ const ENDPOINTS = {
 
 export function partnerRoutes(deps: EndpointDeps) {
   return ownedEndpointRoutes(deps, {
-    path: '/partner/webhook-endpoints',
     route: (operation, handler) => deps.edge.group(operation, handler),
     operations: ENDPOINTS,
     byDefault: PARTNER_DEFAULT_TYPES,

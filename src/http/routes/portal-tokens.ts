@@ -83,9 +83,8 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
       const ttlS = body?.ttl_seconds ?? PORTAL_TTL_S_DEFAULT;
       // The customer is part of the request that a key is for.
       const request = { customer_id: customer.id, ...body };
-      const operation = 'POST /customers/{id}/portal-tokens';
       const now = clock.now();
-      const attempt = { sql, principal, operation, key, body: request, now, secrets };
+      const attempt = { sql, principal, operation: CREATE, key, body: request, now, secrets };
       return once(attempt, async (transaction) => {
         const by = await holdMaker(deps, transaction, { principal, now });
         if ('status' in by) return by;

@@ -208,7 +208,7 @@ function createProduct(deps: ProductRoutesDeps): Route {
     const product = toNewProduct(body, () => ids.next());
     if ('issues' in product) return refuseInvalid(product.issues);
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /products', key, body, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     return once(attempt, async (transaction) => {
       const made = await insertProduct(transaction, principal, { product, bounds, now });
       if (made instanceof Full) return refusal('conflict', made.message);
@@ -290,14 +290,16 @@ function addPrice(deps: ProductRoutesDeps): Route {
       const now = orgClock.now(principal);
       // The product is part of the request that a key is for.
       const request = { product_id: product.id, ...body };
-      const operation = 'POST /products/{id}/prices';
-      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        const wanted = { productId: product.id, price, bounds, now };
-        const made = await insertPrice(transaction, wanted);
-        return made instanceof Full || made instanceof UsageConflict
-          ? refusal('conflict', made.message)
-          : answer(201, fromPrice(made));
-      });
+      return once(
+        { sql, principal, operation: ADD_PRICE, key, body: request, now },
+        async (transaction) => {
+          const wanted = { productId: product.id, price, bounds, now };
+          const made = await insertPrice(transaction, wanted);
+          return made instanceof Full || made instanceof UsageConflict
+            ? refusal('conflict', made.message)
+            : answer(201, fromPrice(made));
+        },
+      );
     },
   );
 }

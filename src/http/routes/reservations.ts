@@ -180,14 +180,21 @@ function attemptOf(
   { subject: { customer, meter }, key }: { subject: Subject; key: string | null },
 ): Attempt & { readonly principal: OrganisationPrincipal } {
   const { amount, expires_in: expiresIn = EXPIRES_IN_DEFAULT } = body;
-  const operation = `POST /reservations ${customer.id}`;
   const units = amountOf(amount, meter, ['amount']);
   const asked = {
     meter: meter.id,
     units: typeof units === 'bigint' ? String(units) : null,
     expiresIn,
   };
-  return { sql, principal, operation, key, body: asked, now: orgClock.now(principal) };
+  return {
+    sql,
+    principal,
+    operation: CREATE,
+    of: customer.id,
+    key,
+    body: asked,
+    now: orgClock.now(principal),
+  };
 }
 
 /** The refusal of an earlier call with the key, unless another one has held its units since. */

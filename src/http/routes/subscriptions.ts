@@ -27,6 +27,7 @@ import {
   refusal,
   refusedField,
 } from '../idempotency/idempotency.ts';
+import type { Operation } from '../operation.ts';
 import { findNamedCustomer, namingIssue } from '../named-customer.ts';
 import { answerList, ofCustomer, PAGE } from '../list.ts';
 import { actAnswer, NOT_FOR_SALE, QUANTITY_TOO_LARGE } from '../subscription-answers.ts';
@@ -289,7 +290,7 @@ function createOne({
     const issue = namingIssue(body);
     if (issue !== null) return refuseInvalid([issue]);
     const now = orgClock.now(principal);
-    const attempt = { sql, keyLocks, principal, operation: 'POST /subscriptions', key, body, now };
+    const attempt = { sql, keyLocks, principal, operation: CREATE, key, body, now };
     return onceRepeatable(attempt, async () => {
       const customer = await findNamedCustomer(sql, principal, body);
       if (customer === null) return refusal('not_found', 'no such customer');
@@ -376,40 +377,55 @@ function readUpcoming({ edge, sql, ledger }: SubscriptionRoutesDeps): Route {
 }
 
 function changeOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(CHANGE, (call) => actOnce(deps, call, toChange(call.body)));
+  return deps.edge.organisation(CHANGE, (call) =>
+    actOnce(deps, { ...call, operation: CHANGE }, toChange(call.body)),
+  );
 }
 
 function cancelOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(CANCEL, (call) => actOnce(deps, call, toCancel(call.body)));
+  return deps.edge.organisation(CANCEL, (call) =>
+    actOnce(deps, { ...call, operation: CANCEL }, toCancel(call.body)),
+  );
 }
 
 function uncancelOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(UNCANCEL, (call) => actOnce(deps, call, { kind: 'uncancel' }));
+  return deps.edge.organisation(UNCANCEL, (call) =>
+    actOnce(deps, { ...call, operation: UNCANCEL }, { kind: 'uncancel' }),
+  );
 }
 
 function unscheduleOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(UNSCHEDULE, (call) => actOnce(deps, call, { kind: 'unschedule' }));
+  return deps.edge.organisation(UNSCHEDULE, (call) =>
+    actOnce(deps, { ...call, operation: UNSCHEDULE }, { kind: 'unschedule' }),
+  );
 }
 
 function pauseOne(deps: SubscriptionRoutesDeps): Route {
   return deps.edge.organisation(PAUSE, (call) => {
     const pause = toPause(call.body);
-    return 'path' in pause ? refuseInvalid([pause]) : actOnce(deps, call, pause);
+    return 'path' in pause
+      ? refuseInvalid([pause])
+      : actOnce(deps, { ...call, operation: PAUSE }, pause);
   });
 }
 
 function resumeOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(RESUME, (call) => actOnce(deps, call, { kind: 'resume' }));
+  return deps.edge.organisation(RESUME, (call) =>
+    actOnce(deps, { ...call, operation: RESUME }, { kind: 'resume' }),
+  );
 }
 
 function endTrialOfOne(deps: SubscriptionRoutesDeps): Route {
-  return deps.edge.organisation(END_TRIAL, (call) => actOnce(deps, call, { kind: 'end_trial' }));
+  return deps.edge.organisation(END_TRIAL, (call) =>
+    actOnce(deps, { ...call, operation: END_TRIAL }, { kind: 'end_trial' }),
+  );
 }
 
 /** Once done, these are refused, or would be done once more. The others may be repeated. */
 const ONCE = new Set<SubscriptionAction['kind']>(['change', 'resume', 'unschedule', 'end_trial']);
 
 type ActionCall = {
+  readonly operation: Operation;
   readonly principal: OrganisationPrincipal;
   readonly params: { readonly id: string };
   readonly idempotencyKey: string | null;
@@ -417,11 +433,10 @@ type ActionCall = {
 
 function actOnce(
   { sql, ids, orgClock, keyLocks, subscriptions }: SubscriptionRoutesDeps,
-  { principal, params: { id: given }, idempotencyKey: key }: ActionCall,
+  { operation, principal, params: { id: given }, idempotencyKey: key }: ActionCall,
   act: SubscriptionAction,
 ): Promise<Response> {
   const id = given.toLowerCase();
-  const operation = `POST /subscriptions/{id}/${act.kind}`;
   const now = orgClock.now(principal);
   const target = { scope: tenantOf(principal), id };
   const begin = ONCE.has(act.kind) ? { begin: () => ids.next() } : {};

@@ -88,8 +88,16 @@ export function trackBatchRoute(deps: TrackBatchDeps): Route {
     const respond = async () => Response.json({ results: await resultsOf(deps, batch) });
     const respondOnce = (key: string) => {
       const now = orgClock.now(principal);
-      const operation = 'POST /track/batch';
-      const attempt = { sql, keyLocks, principal, operation, key, body, begin: () => '', now };
+      const attempt = {
+        sql,
+        keyLocks,
+        principal,
+        operation: BATCH,
+        key,
+        body,
+        begin: () => '',
+        now,
+      };
       return onceRepeatable(attempt, async () => {
         const results = await resultsOf(deps, batch);
         // What was away is recorded when the call is sent again.

@@ -137,21 +137,23 @@ function createUsagePrice(deps: UsagePriceRoutesDeps): Route {
       const now = orgClock.now(principal);
       // The product is part of the request that a key is for.
       const request = { product_id: product.id, ...body };
-      const operation = 'POST /products/{id}/usage-prices';
-      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        const made = await insertUsagePrice(transaction, principal, { price, bounds, now });
-        if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
-        if (made === 'taken') {
-          const message = `the product has an active usage price for this feature in ${price.currency}`;
-          return refusal('conflict', message);
-        }
-        if (made === 'boolean')
-          return refusedField('feature_key', 'is a boolean feature of the product');
-        if (made instanceof Full || made instanceof UsageConflict) {
-          return refusal('conflict', made.message);
-        }
-        return answer(201, fromUsagePrice(made));
-      });
+      return once(
+        { sql, principal, operation: CREATE, key, body: request, now },
+        async (transaction) => {
+          const made = await insertUsagePrice(transaction, principal, { price, bounds, now });
+          if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
+          if (made === 'taken') {
+            const message = `the product has an active usage price for this feature in ${price.currency}`;
+            return refusal('conflict', message);
+          }
+          if (made === 'boolean')
+            return refusedField('feature_key', 'is a boolean feature of the product');
+          if (made instanceof Full || made instanceof UsageConflict) {
+            return refusal('conflict', made.message);
+          }
+          return answer(201, fromUsagePrice(made));
+        },
+      );
     },
   );
 }

@@ -189,7 +189,6 @@ const DISABLED = 'nothing is sent to a disabled endpoint: enable it first';
 
 export function webhookEndpointRoutes(deps: EndpointDeps): Route[] {
   const owner: EndpointOwner = {
-    path: '/webhook-endpoints',
     route: (operation, handler) => deps.edge.organisation(operation, handler),
     operations: ENDPOINTS,
     byDefault: DEFAULT_TYPES,
@@ -204,7 +203,6 @@ export function webhookEndpointRoutes(deps: EndpointDeps): Route[] {
 }
 
 function testEndpoint({ edge, sql, ids, clock }: EndpointDeps): Route {
-  const operation = 'POST /webhook-endpoints/{id}/test';
   return edge.organisation(
     TEST,
     async ({ principal, params: { id }, body = {}, idempotencyKey: key }) => {
@@ -212,14 +210,17 @@ function testEndpoint({ edge, sql, ids, clock }: EndpointDeps): Route {
       if (endpoint === null) return noSuchEndpoint();
       const now = clock.now();
       const request = { id: endpoint.id, ...body };
-      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
-        const event = sampleOf(body.type ?? firstType(endpoint), { ids, now });
-        const sent = await sendSample(transaction, principal, { event, endpointId: endpoint.id });
-        // The endpoint was deleted meanwhile.
-        if (sent === null) return refusal('not_found', 'no such webhook endpoint');
-        return answer(200, fromDelivery(sent));
-      });
+      return once(
+        { sql, principal, operation: TEST, key, body: request, now },
+        async (transaction) => {
+          if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
+          const event = sampleOf(body.type ?? firstType(endpoint), { ids, now });
+          const sent = await sendSample(transaction, principal, { event, endpointId: endpoint.id });
+          // The endpoint was deleted meanwhile.
+          if (sent === null) return refusal('not_found', 'no such webhook endpoint');
+          return answer(200, fromDelivery(sent));
+        },
+      );
     },
   );
 }
@@ -247,7 +248,6 @@ function readDeliveries({ edge, sql, lists }: EndpointDeps): Route {
 }
 
 function replayEvents({ edge, sql, replays, clock }: EndpointDeps): Route {
-  const operation = 'POST /webhook-endpoints/{id}/replay';
   return edge.organisation(
     REPLAY,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -258,7 +258,7 @@ function replayEvents({ edge, sql, replays, clock }: EndpointDeps): Route {
       const now = clock.now();
       const request = { id: endpoint.id, ...body };
       return replays.run(principal, (own) => {
-        const attempt = { sql: own, principal, operation, key, body: request, now };
+        const attempt = { sql: own, principal, operation: REPLAY, key, body: request, now };
         return once(attempt, async (transaction) => {
           if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
           const what = { ...range, endpointId: endpoint.id, now };

@@ -24,7 +24,7 @@ import { Nodes } from './nodes.ts';
 import type { OperationId } from './operations.ts';
 import { countOf, keyOf, TIMER_MS_MAX, timeOf } from './options.ts';
 import { Pending } from './pending.ts';
-import { type Resources, resourcesOf } from './resources/resources.ts';
+import { type Resources, resourcesOf } from './resource.ts';
 import { type Chance, type Fetch, Transport } from './transport.ts';
 import type { CheckBody, CheckResult, Event, TrackBody, TrackResult } from './types.ts';
 

@@ -75,7 +75,11 @@ export type PortalAudit = {
   readonly as?: string;
 };
 
-export type KeyedOperation = Operation & Policy;
+export type KeyedOperation = Operation &
+  Policy & {
+    /** Its method of the client, `meters.create`; `own`: written by hand in `src/client`. */
+    readonly client: `${string}.${string}` | 'own';
+  };
 export type PortalOperation = Operation & {
   readonly audit: PortalAudit | 'nothing';
   /** What it is part of: a token for that page alone may call it, and nothing without one. */

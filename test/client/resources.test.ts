@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import type { Caller, CallOptions, Input } from '../../src/client/caller.ts';
 import { type Operation, OPERATIONS, type OperationId } from '../../src/client/operations.ts';
 import { List } from '../../src/client/page.ts';
-import { resourcesOf } from '../../src/client/resources/resources.ts';
+import { resourcesOf } from '../../src/client/resource.ts';
 
 type Called = readonly [OperationId, Input, CallOptions | undefined];
 

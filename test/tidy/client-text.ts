@@ -6,7 +6,7 @@ import { STATUS_OF } from '../../src/http/edge/errors.ts';
 import { type Documented } from '../../src/http/openapi/document.ts';
 import { type OpenApi, openApiOf } from '../../src/http/openapi/openapi.ts';
 import { toCamel, toSnake } from '../../src/client/casing.ts';
-import { listRoutes } from '../http/edge/operations.ts';
+import { listOperations, listRoutes } from '../http/edge/operations.ts';
 import { Types, type Schema } from './client-types.ts';
 
 const HEAD = '// Generated from the OpenAPI document by `bun run client:types`.';
@@ -65,6 +65,31 @@ export function operationsText(): Promise<string> {
 
     /** The fields whose own fields callers name. */
     export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set([${free.join(', ')}]);
+  `);
+}
+
+/** `src/client/resources.ts` */
+export function resourcesText(): Promise<string> {
+  const resources = new Map<string, Map<string, string>>();
+  for (const listed of listOperations()) {
+    if (listed.access !== 'organisation' && listed.access !== 'group') continue;
+    const { client, operationId, summary } = listed.operation;
+    if (client === 'own') continue;
+    const [resource = '', method = ''] = client.split('.');
+    const methods = resources.get(resource) ?? new Map<string, string>();
+    assert(!methods.has(method), `one operation is ${client}`);
+    methods.set(method, `/** ${summary}. */\n${method}: '${operationId}',`);
+    resources.set(resource, methods);
+  }
+  const tables = [...resources].map(
+    ([name, methods]) => `${name}: {\n${[...methods.values()].join('\n')}\n},`,
+  );
+  return formatted(`// Generated from the operations of the service by \`bun run client:types\`.
+    import type { OperationId } from './operations.ts';
+
+    export const RESOURCES = {
+      ${tables.join('\n')}
+    } as const satisfies Record<string, Readonly<Record<string, OperationId>>>;
   `);
 }
 

@@ -51,6 +51,7 @@ const CREATE = {
   operationId: 'createAlert',
   method: 'POST',
   path: '/alerts',
+  client: 'alerts.create',
   summary: 'Create an alert on a usage threshold',
   description: [
     'For one customer or, without one, for each customer, also later ones. `alert.triggered` ' +
@@ -80,6 +81,7 @@ const LIST = {
   operationId: 'listAlerts',
   method: 'GET',
   path: '/alerts',
+  client: 'alerts.list',
   summary: 'List alerts, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -93,6 +95,7 @@ const READ = {
   operationId: 'getAlert',
   method: 'GET',
   path: '/alerts/{id}',
+  client: 'alerts.retrieve',
   summary: 'Get an alert',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -107,6 +110,7 @@ const OF_CUSTOMER = {
   operationId: 'listCustomerAlerts',
   method: 'GET',
   path: '/customers/{id}/alerts',
+  client: 'alerts.listOfCustomer',
   summary: 'List the alerts of a customer, and which have fired',
   description:
     "The customer's own alerts, and those for each customer of its features. By feature, then in " +
@@ -125,6 +129,7 @@ const REMOVE = {
   operationId: 'deleteAlert',
   method: 'DELETE',
   path: '/alerts/{id}',
+  client: 'alerts.del',
   summary: 'Delete an alert',
   description: 'It no longer fires, and does not recover.',
   tag,

@@ -47,6 +47,7 @@ const ADD_TAG = {
   operationId: 'createTag',
   method: 'POST',
   path: '/tags',
+  client: 'tags.create',
   summary: 'Put a tag on a customer, a subscription or an invoice',
   description:
     'A label without an effect of its own. The same tag on the same object again is 409. The ' +
@@ -65,6 +66,7 @@ const LIST_TAGS = {
   operationId: 'listTags',
   method: 'GET',
   path: '/tags',
+  client: 'tags.list',
   summary: 'List tags, newest first',
   tag: 'Tags',
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -78,6 +80,7 @@ const REMOVE_TAG = {
   operationId: 'deleteTag',
   method: 'DELETE',
   path: '/tags/{id}',
+  client: 'tags.del',
   summary: 'Remove a tag',
   tag: 'Tags',
   roles: ['owner', 'admin', 'support'],
@@ -92,6 +95,7 @@ const ADD_FIELD = {
   operationId: 'createCustomField',
   method: 'POST',
   path: '/custom-fields',
+  client: 'customFields.create',
   summary: 'Add a custom field to a customer, a subscription or an invoice',
   description:
     'A field cannot be changed: remove it and add another. A name that the object already has is ' +
@@ -110,6 +114,7 @@ const LIST_FIELDS = {
   operationId: 'listCustomFields',
   method: 'GET',
   path: '/custom-fields',
+  client: 'customFields.list',
   summary: 'List custom fields, newest first',
   tag: 'Custom fields',
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -123,6 +128,7 @@ const REMOVE_FIELD = {
   operationId: 'deleteCustomField',
   method: 'DELETE',
   path: '/custom-fields/{id}',
+  client: 'customFields.del',
   summary: 'Remove a custom field',
   tag: 'Custom fields',
   roles: ['owner', 'admin', 'support'],

@@ -77,6 +77,7 @@ const CREATE = {
   operationId: 'createApiKey',
   method: 'POST',
   path: '/api-keys',
+  client: 'apiKeys.create',
   summary: 'Create an API key',
   description:
     'For the organization and the mode of the calling key. In the dashboard an admin ' +
@@ -97,6 +98,7 @@ const LIST = {
   operationId: 'listApiKeys',
   method: 'GET',
   path: '/api-keys',
+  client: 'apiKeys.list',
   summary: 'List API keys, newest first',
   description: 'All live keys, and the last 1,000 that were revoked or have expired.',
   tag,
@@ -111,6 +113,7 @@ const REVOKE = {
   operationId: 'revokeApiKey',
   method: 'DELETE',
   path: '/api-keys/{id}',
+  client: 'apiKeys.revoke',
   summary: 'Revoke an API key',
   description:
     'It stops working at once; open streams end within a second. Open invitations and portal ' +
@@ -128,6 +131,7 @@ const ROTATE = {
   operationId: 'rotateApiKey',
   method: 'POST',
   path: '/api-keys/{id}/rotate',
+  client: 'apiKeys.rotate',
   summary: 'Rotate an API key',
   description:
     'Creates a key with the same name and scopes and without an expiry. The old key works ' +

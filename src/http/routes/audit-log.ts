@@ -30,6 +30,7 @@ const LIST = {
   operationId: 'listAuditLog',
   method: 'GET',
   path: '/audit-log',
+  client: 'auditLog.list',
   summary: 'List the audit log, newest first',
   description: [
     'What users did, including signing in and out; what keys did, except routine calls (usage, ' +
@@ -51,6 +52,7 @@ const DOWNLOAD = {
   operationId: 'downloadAuditLog',
   method: 'GET',
   path: '/audit-log.csv',
+  client: 'auditLog.download',
   summary: 'Download the audit log',
   description:
     'The same as CSV (RFC 4180, UTF-8), newest first, with `before` and `after` as JSON. Text ' +

@@ -32,6 +32,7 @@ export const READ_AUTO_TOPUP = {
   operationId: 'getAutoTopup',
   method: 'GET',
   path: '/customers/{id}/auto-topups/{feature_key}',
+  client: 'customers.retrieveAutoTopup',
   summary: 'Get the automatic top-up of a feature',
   description: 'Also of an archived feature. 404 without one.',
   tag,
@@ -47,6 +48,7 @@ const PUT = {
   operationId: 'putAutoTopup',
   method: 'PUT',
   path: '/customers/{id}/auto-topups/{feature_key}',
+  client: 'customers.putAutoTopup',
   summary: 'Set an automatic top-up',
   description: [
     "When the balance of the feature is below `threshold`, the customer's newest payment " +
@@ -78,6 +80,7 @@ const LIST = {
   operationId: 'listAutoTopups',
   method: 'GET',
   path: '/customers/{id}/auto-topups',
+  client: 'customers.listAutoTopups',
   summary: 'List the automatic top-ups of a customer',
   description: 'At most one for each feature.',
   tag,
@@ -93,6 +96,7 @@ const REMOVE = {
   operationId: 'deleteAutoTopup',
   method: 'DELETE',
   path: '/customers/{id}/auto-topups/{feature_key}',
+  client: 'customers.delAutoTopup',
   summary: 'Remove the automatic top-up of a feature',
   description:
     '204 also where there is none, and of an archived feature. A charge under way is not ' +

@@ -18,6 +18,7 @@ const BALANCES = {
   operationId: 'listBalances',
   method: 'GET',
   path: '/customers/{id}/balances',
+  client: 'customers.listBalances',
   summary: 'List the balances of a customer',
   description:
     'By feature. With `next_cursor` there are more. A balance shows the first ' +

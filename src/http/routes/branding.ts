@@ -37,6 +37,7 @@ const READ = {
   operationId: 'getLogo',
   method: 'GET',
   path: '/organization/logo',
+  client: 'organization.retrieveLogo',
   summary: 'Get the logo of the organization',
   description: 'In the mode of the key. 404 without a logo.',
   tag,
@@ -51,6 +52,7 @@ const PUT = {
   operationId: 'putLogo',
   method: 'PUT',
   path: '/organization/logo',
+  client: 'organization.putLogo',
   summary: 'Set the logo of the organization',
   description:
     'In the mode of the key. It replaces the current logo on the pages, invoices and mails for ' +
@@ -68,6 +70,7 @@ const REMOVE = {
   operationId: 'deleteLogo',
   method: 'DELETE',
   path: '/organization/logo',
+  client: 'organization.deleteLogo',
   summary: 'Remove the logo of the organization',
   description:
     'In the mode of the key. Sent mails show the name of the seller instead of this logo and ' +

@@ -38,6 +38,7 @@ const BATCH = {
   operationId: 'checkEntitlements',
   method: 'POST',
   path: '/check/batch',
+  client: 'own',
   summary: 'Check up to 500 times in one call',
   description:
     'Up to 500 bodies of /check and 2 MiB (2,097,152 bytes). `results` has the answer of /check ' +

@@ -30,6 +30,7 @@ const CHECK = {
   operationId: 'checkEntitlement',
   method: 'POST',
   path: '/check',
+  client: 'own',
   summary: 'Check whether a customer may use a feature',
   description:
     'Answered from memory, with every acknowledged write included. `consume: true` also records ' +

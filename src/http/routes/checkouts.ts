@@ -55,6 +55,7 @@ const CREATE = {
   operationId: 'createCheckout',
   method: 'POST',
   path: '/checkouts',
+  client: 'checkouts.create',
   summary: 'Create a hosted checkout',
   description:
     'Send the buyer to its `url`. It can be paid once, within 24 hours. The same Idempotency-Key ' +
@@ -74,6 +75,7 @@ const LIST = {
   operationId: 'listCheckouts',
   method: 'GET',
   path: '/checkouts',
+  client: 'checkouts.list',
   summary: 'List checkouts, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -87,6 +89,7 @@ const READ = {
   operationId: 'getCheckout',
   method: 'GET',
   path: '/checkouts/{id}',
+  client: 'checkouts.retrieve',
   summary: 'Get a checkout',
   description:
     'For dashboards and backfills. Do not poll it: the event `payment.succeeded` says that it is ' +
@@ -104,6 +107,7 @@ const EXPIRE = {
   operationId: 'expireCheckout',
   method: 'POST',
   path: '/checkouts/{id}/expire',
+  client: 'checkouts.expire',
   summary: 'Expire a checkout',
   description: 'It can no longer be paid. Repeating the call gives the same answer.',
   tag,

@@ -29,6 +29,7 @@ const READ = {
   operationId: 'getCredit',
   method: 'GET',
   path: '/customers/{id}/credit',
+  client: 'customers.retrieveCredit',
   summary: 'Get the credit of a customer',
   description:
     "What later invoices of the customer's subscriptions use before anything is charged, by " +
@@ -46,6 +47,7 @@ const LIST = {
   operationId: 'listCreditEntries',
   method: 'GET',
   path: '/customers/{id}/credit/entries',
+  client: 'customers.listCreditEntries',
   summary: 'List the credit entries of a customer, newest first',
   description: 'In one currency. `next_cursor` is set while there are more.',
   tag,

@@ -27,6 +27,7 @@ const LIST = {
   operationId: 'listDecisions',
   method: 'GET',
   path: '/decisions',
+  client: 'decisions.find',
   summary: 'Explain why usage was allowed or denied',
   description:
     'Give one of `request_id`, `event_id`, `idempotency_key` (with the customer) or `at` (with ' +

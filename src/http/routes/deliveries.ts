@@ -19,6 +19,7 @@ const READ = {
   operationId: 'getDelivery',
   method: 'GET',
   path: '/deliveries/{id}',
+  client: 'deliveries.retrieve',
   summary: 'Get a delivery, with all its attempts',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -33,6 +34,7 @@ const RETRY = {
   operationId: 'retryDelivery',
   method: 'POST',
   path: '/deliveries/{id}/retry',
+  client: 'deliveries.retry',
   summary: 'Send a delivery now',
   description:
     'In any state: a delivery that succeeded is sent once more. Not while it is being sent, and ' +

@@ -27,6 +27,7 @@ const CREATE = {
   operationId: 'createDiscount',
   method: 'POST',
   path: '/discounts',
+  client: 'discounts.create',
   summary: 'Create a discount code',
   description:
     'Either `percent_off`, or `amount_off` with its `currency`; the latter applies only to ' +
@@ -45,6 +46,7 @@ const LIST = {
   operationId: 'listDiscounts',
   method: 'GET',
   path: '/discounts',
+  client: 'discounts.list',
   summary: 'List discounts, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -58,6 +60,7 @@ const DELETE = {
   operationId: 'deleteDiscount',
   method: 'DELETE',
   path: '/discounts/{id}',
+  client: 'discounts.del',
   summary: 'Delete a discount',
   description:
     'The code no longer works and can be used for a new discount. Past payments stay as they are.',

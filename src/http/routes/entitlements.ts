@@ -40,6 +40,7 @@ const CREATE = {
   operationId: 'attachFeature',
   method: 'POST',
   path: '/products/{id}/entitlements',
+  client: 'products.createFeature',
   summary: 'Attach a feature to a product',
   description:
     'New subscriptions to the product, and changes to it, get the feature at once; existing ' +
@@ -60,6 +61,7 @@ const LIST = {
   operationId: 'listFeatures',
   method: 'GET',
   path: '/products/{id}/entitlements',
+  client: 'products.listFeatures',
   summary: 'List the features of a product, oldest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -75,6 +77,7 @@ const DELETE = {
   operationId: 'detachFeature',
   method: 'DELETE',
   path: '/products/{id}/entitlements/{entitlement_id}',
+  client: 'products.deleteFeature',
   summary: 'Detach a feature from a product',
   description: 'Customers keep what they were given until their period ends.',
   tag,

@@ -31,6 +31,7 @@ const STREAM = {
   operationId: 'streamEvents',
   method: 'GET',
   path: '/events/stream',
+  client: 'own',
   summary: 'Follow events as they happen',
   description: [
     'Server-sent events: each is an event as `GET /events` shows it, with its id as `id`. They ' +

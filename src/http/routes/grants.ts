@@ -33,6 +33,7 @@ const CREATE = {
   operationId: 'createGrant',
   method: 'POST',
   path: '/customers/{id}/grants',
+  client: 'grants.create',
   summary: 'Grant a customer units of a feature',
   description:
     'A grant is a top-up by default. With `reset_interval` it is an allowance that is given ' +
@@ -56,6 +57,7 @@ const VOID = {
   operationId: 'voidGrant',
   method: 'POST',
   path: '/grants/{id}/void',
+  client: 'grants.voidGrant',
   summary: 'Void a grant',
   description:
     'Takes back what is left of the grant. What was used stays used. Repeating the call gives ' +

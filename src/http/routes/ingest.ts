@@ -17,6 +17,7 @@ const INGEST = {
   operationId: 'ingestEvents',
   method: 'POST',
   path: '/events/ingest',
+  client: 'events.ingest',
   summary: 'Record up to 500 events',
   description:
     'All or nothing, unless `partial` is true. Answers when all events are on disk. An event ' +

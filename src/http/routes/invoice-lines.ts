@@ -13,6 +13,7 @@ const LIST = {
   operationId: 'listInvoiceLines',
   method: 'GET',
   path: '/invoices/{id}/lines',
+  client: 'invoices.listLines',
   summary: 'List the lines of an invoice, in their order',
   description:
     'An invoice itself has the first lines; `lines_has_more` says whether there are more.',

@@ -66,6 +66,7 @@ const CREATE = {
   operationId: 'createInvoice',
   method: 'POST',
   path: '/invoices',
+  client: 'invoices.create',
   summary: 'Create an invoice',
   description:
     'Issued at once, unless `draft` is true. An invoice with nothing to pay is paid at once.',
@@ -83,6 +84,7 @@ const LIST = {
   operationId: 'listInvoices',
   method: 'GET',
   path: '/invoices',
+  client: 'invoices.list',
   summary: 'List invoices, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -109,6 +111,7 @@ const READ = {
   operationId: 'getInvoice',
   method: 'GET',
   path: '/invoices/{id}',
+  client: 'invoices.retrieve',
   summary: 'Get an invoice',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -123,6 +126,7 @@ const FINALIZE = {
   operationId: 'finalizeInvoice',
   method: 'POST',
   path: '/invoices/{id}/finalize',
+  client: 'invoices.finalizeInvoice',
   summary: 'Finalize a draft invoice',
   description: 'It gets its number and is due. Repeating the call changes nothing.',
   tag,
@@ -138,6 +142,7 @@ const PAY = {
   operationId: 'payInvoice',
   method: 'POST',
   path: '/invoices/{id}/pay',
+  client: 'invoices.pay',
   summary: 'Charge an invoice now',
   description:
     "Charges the customer's payment method. A charge that is still under way is 202; repeated " +
@@ -158,6 +163,7 @@ const VOID = {
   operationId: 'voidInvoice',
   method: 'POST',
   path: '/invoices/{id}/void',
+  client: 'invoices.voidInvoice',
   summary: 'Void an unpaid invoice',
   description: 'It keeps its number. Repeating the call changes nothing.',
   tag,
@@ -173,6 +179,7 @@ const PRINT = {
   operationId: 'printInvoice',
   method: 'GET',
   path: '/api/invoices/{id}/pdf',
+  client: 'invoices.print',
   summary: 'Get an invoice to print',
   description: 'HTML for A4, without scripts.',
   at: 'app',
@@ -191,6 +198,7 @@ const USAGE = {
   operationId: 'downloadInvoiceUsage',
   method: 'GET',
   path: '/invoices/{id}/usage.csv',
+  client: 'invoices.usage',
   summary: 'Download the usage behind an invoice',
   description: [
     'CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the usage lines ' +

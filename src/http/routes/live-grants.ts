@@ -18,6 +18,7 @@ const LIST = {
   operationId: 'listGrants',
   method: 'GET',
   path: '/customers/{id}/grants',
+  client: 'grants.list',
   summary: 'List the live grants of a customer',
   description:
     'By feature, then in burn order: the first grant that is active, not suspended and has ' +

@@ -83,6 +83,7 @@ const LIST = {
   operationId: 'listMembers',
   method: 'GET',
   path: '/members',
+  client: 'members.list',
   summary: 'List members, newest first',
   description: 'The users who may sign in to the dashboard of the organization, with their roles.',
   tag,
@@ -97,6 +98,7 @@ const READ = {
   operationId: 'getMember',
   method: 'GET',
   path: '/members/{id}',
+  client: 'members.retrieve',
   summary: 'Get a member',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -111,6 +113,7 @@ const CHANGE = {
   operationId: 'updateMember',
   method: 'PATCH',
   path: '/members/{id}',
+  client: 'members.update',
   summary: 'Change the role of a member',
   description:
     "Applies from the member's next request on. Open invitations and portal links that the " +
@@ -131,6 +134,7 @@ const REMOVE = {
   operationId: 'removeMember',
   method: 'DELETE',
   path: '/members/{id}',
+  client: 'members.remove',
   summary: 'Remove a member',
   description:
     "The member's sessions lose access at once. Open invitations and portal links that the " +
@@ -150,6 +154,7 @@ const INVITE = {
   operationId: 'createInvitation',
   method: 'POST',
   path: '/invitations',
+  client: 'invitations.create',
   summary: 'Invite a member by e-mail',
   description:
     'Valid for 7 days, and no longer than the key or the member that invites. It replaces ' +
@@ -170,6 +175,7 @@ const LIST_INVITED = {
   operationId: 'listInvitations',
   method: 'GET',
   path: '/invitations',
+  client: 'invitations.list',
   summary: 'List invitations, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -183,6 +189,7 @@ const WITHDRAW = {
   operationId: 'revokeInvitation',
   method: 'DELETE',
   path: '/invitations/{id}',
+  client: 'invitations.revoke',
   summary: 'Withdraw an invitation',
   description: 'Its link stops working at once. Repeating the call changes nothing. ' + BOTH_MODES,
   tag,

@@ -58,6 +58,7 @@ const CREATE = {
   operationId: 'createMeter',
   method: 'POST',
   path: '/meters',
+  client: 'meters.create',
   summary: 'Create a meter',
   description: [
     'With `credit_costs` the meter is a pool of credits that pays for other features. A ' +
@@ -86,6 +87,7 @@ const LIST = {
   operationId: 'listMeters',
   method: 'GET',
   path: '/meters',
+  client: 'meters.list',
   summary: 'List meters, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -99,6 +101,7 @@ const READ = {
   operationId: 'getMeter',
   method: 'GET',
   path: '/meters/{id}',
+  client: 'meters.retrieve',
   summary: 'Get a meter',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -113,6 +116,7 @@ const CHANGE = {
   operationId: 'updateMeter',
   method: 'PATCH',
   path: '/meters/{id}',
+  client: 'meters.update',
   summary: 'Update a meter',
   description:
     'Metadata and the list of costs are each replaced as a whole. `null` clears a field.',
@@ -130,6 +134,7 @@ const PUT = {
   operationId: 'putMeter',
   method: 'PUT',
   path: '/meters/{id}',
+  client: 'meters.put',
   summary: 'Create or update a meter',
   description:
     'The slug in the path names the meter. The call may be repeated, also concurrently: the ' +
@@ -151,6 +156,7 @@ const DELETE = {
   operationId: 'deleteMeter',
   method: 'DELETE',
   path: '/meters/{id}',
+  client: 'meters.del',
   summary: 'Delete a meter',
   description:
     'The history is kept, and the slug can be used again. 409 while a product gives or sells the ' +

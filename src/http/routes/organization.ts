@@ -34,6 +34,7 @@ const READ = {
   operationId: 'getOrganization',
   method: 'GET',
   path: '/organization',
+  client: 'organization.retrieve',
   summary: 'Get the organization and its settings',
   description: 'In the mode of the key.',
   tag,
@@ -47,6 +48,7 @@ const CHANGE = {
   operationId: 'updateOrganization',
   method: 'PATCH',
   path: '/organization',
+  client: 'organization.update',
   summary: 'Update the settings of the organization',
   description:
     'In the mode of the key only: a test key cannot change what live invoices say. A new `name` ' +

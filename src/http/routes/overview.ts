@@ -32,6 +32,7 @@ const READ = {
   operationId: 'getOverview',
   method: 'GET',
   path: '/reports/overview',
+  client: 'reports.overview',
   summary: 'Get the numbers of today, compared with a week ago',
   description:
     "Revenue, usage and denials by hour in the organization's time zone; subscriptions and " +

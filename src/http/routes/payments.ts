@@ -37,6 +37,7 @@ const LIST = {
   operationId: 'listPayments',
   method: 'GET',
   path: '/payments',
+  client: 'payments.list',
   summary: 'List payments, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -57,6 +58,7 @@ const READ = {
   operationId: 'getPayment',
   method: 'GET',
   path: '/payments/{id}',
+  client: 'payments.retrieve',
   summary: 'Get a payment',
   description:
     'A pending refund counts in `amount_refund_pending` and does not change `status`. A dispute ' +
@@ -74,6 +76,7 @@ const REFUND = {
   operationId: 'refundPayment',
   method: 'POST',
   path: '/payments/{id}/refund',
+  client: 'payments.refund',
   summary: 'Refund a payment, in full or in part',
   description:
     'Without an `amount` all that is left is refunded. Pending refunds count as refunded, so ' +
@@ -95,6 +98,7 @@ const REFUNDS = {
   operationId: 'listRefunds',
   method: 'GET',
   path: '/payments/{id}/refunds',
+  client: 'payments.listRefunds',
   summary: "List a payment's refunds, newest first",
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -110,6 +114,7 @@ const READ_REFUND = {
   operationId: 'getRefund',
   method: 'GET',
   path: '/refunds/{id}',
+  client: 'refunds.retrieve',
   summary: 'Get a refund',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],

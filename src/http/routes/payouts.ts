@@ -14,6 +14,7 @@ const LIST = {
   operationId: 'listPayouts',
   method: 'GET',
   path: '/reports/payouts',
+  client: 'reports.payouts',
   summary: 'List payouts of the connected accounts, newest first',
   description:
     'What the processor has paid to the bank, and what each payout consists of. They are read ' +

@@ -35,6 +35,7 @@ const CREATE = {
   operationId: 'createPortalToken',
   method: 'POST',
   path: '/customers/{id}/portal-tokens',
+  client: 'portalTokens.create',
   summary: 'Create a portal link',
   description:
     'The answer has a URL that shows this customer its subscriptions, usage and invoices and ' +
@@ -58,6 +59,7 @@ const REVOKE = {
   operationId: 'revokePortalToken',
   method: 'DELETE',
   path: '/portal-tokens/{id}',
+  client: 'portalTokens.revoke',
   summary: 'Revoke a portal link',
   description: 'It stops working at once. Repeating the call changes nothing.',
   tag,

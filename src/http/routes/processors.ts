@@ -20,6 +20,7 @@ const READ = {
   operationId: 'getProcessor',
   method: 'GET',
   path: '/organization/processor',
+  client: 'organization.retrieveProcessor',
   summary: 'Get the connected Stripe account',
   description: 'In the mode of the API key. 404 without an account.',
   tag,
@@ -34,6 +35,7 @@ const PUT = {
   operationId: 'connectProcessor',
   method: 'PUT',
   path: '/organization/processor',
+  client: 'organization.connectProcessor',
   summary: 'Connect a Stripe account, or replace its key',
   description:
     'In the mode of the API key. New payments go to this account from now on; until then the ' +
@@ -54,6 +56,7 @@ const REMOVE = {
   operationId: 'disconnectProcessor',
   method: 'DELETE',
   path: '/organization/processor',
+  client: 'organization.disconnectProcessor',
   summary: 'Disconnect the Stripe account',
   description:
     'In the mode of the API key. New payments no longer go there. Its key stays stored, ' +

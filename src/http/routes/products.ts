@@ -52,6 +52,7 @@ const CREATE = {
   operationId: 'createProduct',
   method: 'POST',
   path: '/products',
+  client: 'products.create',
   summary: 'Create a product, with its prices',
   description: 'Without a `slug` it gets one from its name.',
   tag,
@@ -68,6 +69,7 @@ const LIST = {
   operationId: 'listProducts',
   method: 'GET',
   path: '/products',
+  client: 'products.list',
   summary: 'List products, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -91,6 +93,7 @@ const READ = {
   operationId: 'getProduct',
   method: 'GET',
   path: '/products/{id}',
+  client: 'products.retrieve',
   summary: 'Get a product with all its prices',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -105,6 +108,7 @@ const CHANGE = {
   operationId: 'updateProduct',
   method: 'PATCH',
   path: '/products/{id}',
+  client: 'products.update',
   summary: 'Update a product',
   description:
     'Metadata is replaced as a whole. A slug that is replaced stays reserved for the ' +
@@ -123,6 +127,7 @@ const ARCHIVE = {
   operationId: 'archiveProduct',
   method: 'POST',
   path: '/products/{id}/archive',
+  client: 'products.archive',
   summary: 'Archive a product',
   description: 'It can no longer be bought. Repeating the call changes nothing.',
   tag,
@@ -138,6 +143,7 @@ const PUBLISH = {
   operationId: 'publishProduct',
   method: 'POST',
   path: '/products/{id}/publish',
+  client: 'products.publish',
   summary: 'Publish a product',
   description: 'It becomes active, whatever its status was. Repeating the call changes nothing.',
   tag,
@@ -153,6 +159,7 @@ const ADD_PRICE = {
   operationId: 'createPrice',
   method: 'POST',
   path: '/products/{id}/prices',
+  client: 'products.createPrice',
   summary: 'Add a price to a product',
   description:
     'Recurring with an `interval`, else one-time; a `type` must agree. A price cannot be ' +
@@ -174,6 +181,7 @@ const ARCHIVE_PRICE = {
   operationId: 'archivePrice',
   method: 'POST',
   path: '/products/{id}/prices/{price_id}/archive',
+  client: 'products.archivePrice',
   summary: 'Archive a price',
   description: 'It can no longer be bought. Repeating the call changes nothing.',
   tag,

@@ -43,6 +43,7 @@ const CREATE = {
   operationId: 'createReservation',
   method: 'POST',
   path: '/reservations',
+  client: 'reservations.create',
   summary: 'Hold units of a feature',
   description: [
     'For work whose cost is known only afterwards. Held units are taken off `balance`, so ' +
@@ -71,6 +72,7 @@ const READ = {
   operationId: 'getReservation',
   method: 'GET',
   path: '/reservations/{id}',
+  client: 'reservations.retrieve',
   summary: 'Get a reservation',
   description: 'With the current balance of its feature.',
   tag,
@@ -86,6 +88,7 @@ const COMMIT = {
   operationId: 'commitReservation',
   method: 'POST',
   path: '/reservations/{id}/commit',
+  client: 'reservations.commit',
   summary: 'Commit a reservation',
   description:
     'Records what was used. Less than the hold releases the rest. More than the hold is usage of ' +
@@ -107,6 +110,7 @@ const RELEASE = {
   operationId: 'releaseReservation',
   method: 'POST',
   path: '/reservations/{id}/release',
+  client: 'reservations.release',
   summary: 'Release a reservation',
   description:
     'Nothing is recorded. A repeated call gets the first answer, and an expired reservation ' +
@@ -124,6 +128,7 @@ const EXTEND = {
   operationId: 'extendReservation',
   method: 'POST',
   path: '/reservations/{id}/extend',
+  client: 'reservations.extend',
   summary: 'Extend a reservation',
   description:
     '`amount` is the new total, at least what is held. Past the balance it is 402 and nothing ' +

@@ -13,6 +13,7 @@ const READ = {
   operationId: 'getSecurity',
   method: 'GET',
   path: '/organization/security',
+  client: 'organization.retrieveSecurity',
   summary: 'Get the security settings',
   description: 'The same in both modes.',
   tag,
@@ -27,6 +28,7 @@ const CHANGE = {
   operationId: 'updateSecurity',
   method: 'PATCH',
   path: '/organization/security',
+  client: 'organization.updateSecurity',
   summary: 'Update the security settings',
   description:
     "An omitted field keeps its value. Applies from each member's next request on. A test key is " +

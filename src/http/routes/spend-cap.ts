@@ -14,6 +14,7 @@ const READ = {
   operationId: 'getSpendCap',
   method: 'GET',
   path: '/customers/{id}/spend-cap',
+  client: 'customers.retrieveSpendCap',
   summary: 'Get the spend cap of a customer',
   description: 'With what is spent of it. 404 without a cap.',
   tag,
@@ -29,6 +30,7 @@ const PUT = {
   operationId: 'putSpendCap',
   method: 'PUT',
   path: '/customers/{id}/spend-cap',
+  client: 'customers.putSpendCap',
   summary: 'Set the spend cap of a customer',
   description:
     "The most that unbilled usage of the customer's subscriptions in this currency may cost, " +
@@ -52,6 +54,7 @@ const REMOVE = {
   operationId: 'deleteSpendCap',
   method: 'DELETE',
   path: '/customers/{id}/spend-cap',
+  client: 'customers.delSpendCap',
   summary: 'Remove the spend cap of a customer',
   description: '204 also where there is no cap.',
   tag,

@@ -32,6 +32,7 @@ const CHANGE = {
   operationId: 'previewSubscriptionChange',
   method: 'POST',
   path: '/subscriptions/{id}/change/preview',
+  client: 'subscriptions.previewChange',
   summary: 'Preview a change of a subscription',
   description: [
     'What the change would bill and do now, by the same decision. Nothing is written or ' +
@@ -52,6 +53,7 @@ const CANCEL = {
   operationId: 'previewSubscriptionCancel',
   method: 'POST',
   path: '/subscriptions/{id}/cancel/preview',
+  client: 'subscriptions.previewCancel',
   summary: 'Preview the cancellation of a subscription',
   description:
     'What the cancellation would bill and do now, as the preview of a change. `immediate` bills ' +
@@ -70,6 +72,7 @@ const RESUME = {
   operationId: 'previewSubscriptionResume',
   method: 'POST',
   path: '/subscriptions/{id}/resume/preview',
+  client: 'subscriptions.previewResume',
   summary: 'Preview the resume of a subscription',
   description:
     'Whether it continues in the paid period or begins a new one with a payment, as the preview ' +
@@ -84,6 +87,7 @@ const END_TRIAL = {
   operationId: 'previewTrialEnd',
   method: 'POST',
   path: '/subscriptions/{id}/end-trial/preview',
+  client: 'subscriptions.previewEndTrial',
   summary: 'Preview the end of a trial',
   description: 'What the first paid period would bill if it began now, as the preview of a change.',
   roles: ['owner', 'admin', 'support'],

@@ -65,6 +65,7 @@ const CREATE = {
   operationId: 'createSubscription',
   method: 'POST',
   path: '/subscriptions',
+  client: 'subscriptions.create',
   summary: 'Start a subscription by hand',
   description:
     "The customer's newest payment method is charged. Without one, or if it is declined, the " +
@@ -84,6 +85,7 @@ const LIST = {
   operationId: 'listSubscriptions',
   method: 'GET',
   path: '/subscriptions',
+  client: 'subscriptions.list',
   summary: 'List subscriptions, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -103,6 +105,7 @@ export const READ_SUBSCRIPTION = {
   operationId: 'getSubscription',
   method: 'GET',
   path: '/subscriptions/{id}',
+  client: 'subscriptions.retrieve',
   summary: 'Get a subscription',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -117,6 +120,7 @@ const UPCOMING = {
   operationId: 'getUpcomingInvoice',
   method: 'GET',
   path: '/subscriptions/{id}/upcoming-invoice',
+  client: 'subscriptions.upcomingInvoice',
   summary: 'Preview the next invoice of a subscription',
   description: [
     'What the renewal would bill, or the final invoice of a subscription that is being ' +
@@ -151,6 +155,7 @@ const CHANGE = {
   operationId: 'changeSubscription',
   method: 'POST',
   path: '/subscriptions/{id}/change',
+  client: 'subscriptions.change',
   summary: 'Change the price or the quantity of a subscription',
   description:
     'At once. The unused time of the current plan is credited, to the millisecond, and the rest ' +
@@ -169,6 +174,7 @@ const CANCEL = {
   operationId: 'cancelSubscription',
   method: 'POST',
   path: '/subscriptions/{id}/cancel',
+  client: 'subscriptions.cancel',
   summary: 'Cancel a subscription',
   description:
     'At the end of the period, or at once with `immediate`, which may follow a scheduled ' +
@@ -187,6 +193,7 @@ const UNCANCEL = {
   operationId: 'uncancelSubscription',
   method: 'POST',
   path: '/subscriptions/{id}/uncancel',
+  client: 'subscriptions.uncancel',
   summary: 'Undo a scheduled cancellation',
   description: 'Without a scheduled cancellation nothing changes.',
   roles: ['owner', 'admin', 'support'],
@@ -200,6 +207,7 @@ const UNSCHEDULE = {
   operationId: 'unscheduleSubscription',
   method: 'POST',
   path: '/subscriptions/{id}/unschedule',
+  client: 'subscriptions.unschedule',
   summary: 'Undo a pending change',
   description:
     'Undoes `pending_change`, which waits for its payment. It will not take effect. If the bank ' +
@@ -218,6 +226,7 @@ const PAUSE = {
   operationId: 'pauseSubscription',
   method: 'POST',
   path: '/subscriptions/{id}/pause',
+  client: 'subscriptions.pause',
   summary: 'Pause a subscription',
   description:
     'At once: `/check` answers `subscription_paused`. Without `resumes_at` it stays paused until ' +
@@ -237,6 +246,7 @@ const RESUME = {
   operationId: 'resumeSubscription',
   method: 'POST',
   path: '/subscriptions/{id}/resume',
+  client: 'subscriptions.resume',
   summary: 'Resume a subscription',
   description:
     'Within the paid period it continues and nothing is charged. After it a new period begins ' +
@@ -254,6 +264,7 @@ const END_TRIAL = {
   operationId: 'endTrial',
   method: 'POST',
   path: '/subscriptions/{id}/end-trial',
+  client: 'subscriptions.endTrial',
   summary: 'End a trial now',
   description: 'The first paid period begins now, and is charged.',
   roles: ['owner', 'admin', 'support'],

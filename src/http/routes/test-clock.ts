@@ -18,6 +18,7 @@ const READ = {
   operationId: 'getTestClock',
   method: 'GET',
   path: '/test-clock',
+  client: 'testClock.retrieve',
   summary: 'Get the test clock',
   description:
     "The organization's time in test mode: the real time until the clock is moved. 404 with a " +
@@ -34,6 +35,7 @@ const MOVE = {
   operationId: 'moveTestClock',
   method: 'POST',
   path: '/test-clock',
+  client: 'testClock.advance',
   summary: 'Move the test clock',
   description:
     'By a duration or to a time, forward only, at most five years in one call, up to the year ' +

@@ -30,6 +30,7 @@ const BATCH = {
   operationId: 'trackUsages',
   method: 'POST',
   path: '/track/batch',
+  client: 'own',
   summary: 'Record up to 500 usages in one call',
   description:
     'Up to 500 bodies of /track and 2 MiB (2,097,152 bytes). Each item is recorded or refused by ' +

@@ -22,6 +22,7 @@ const TRACK = {
   operationId: 'trackUsage',
   method: 'POST',
   path: '/track',
+  client: 'own',
   summary: 'Record usage',
   description:
     'Answers when the event is on disk. Usage is recorded in full, also past the limit, unless ' +

@@ -40,6 +40,7 @@ const CREATE = {
   operationId: 'createUsagePrice',
   method: 'POST',
   path: '/products/{id}/usage-prices',
+  client: 'products.createUsagePrice',
   summary: 'Add a usage price to a product',
   description: [
     'What usage of a feature costs beyond its allowance. A subscription takes the active usage ' +
@@ -88,6 +89,7 @@ const LIST = {
   operationId: 'listUsagePrices',
   method: 'GET',
   path: '/products/{id}/usage-prices',
+  client: 'products.listUsagePrices',
   summary: 'List the usage prices of a product, newest first',
   tag,
   roles: ['owner', 'admin', 'support', 'read_only'],
@@ -103,6 +105,7 @@ const ARCHIVE = {
   operationId: 'archiveUsagePrice',
   method: 'POST',
   path: '/products/{id}/usage-prices/{usage_price_id}/archive',
+  client: 'products.archiveUsagePrice',
   summary: 'Archive a usage price',
   description:
     'A subscription that has it keeps it until its period ends. Repeating the call changes ' +

@@ -46,6 +46,7 @@ const SERIES = {
   operationId: 'getUsage',
   method: 'GET',
   path: '/usage',
+  client: 'usage.retrieve',
   summary: 'Usage of a feature over time',
   description:
     'In bins of a calendar: hours, days or months of a time zone, at most 1,000. `from` and `to` ' +
@@ -71,6 +72,7 @@ const EVENTS = {
   operationId: 'listUsageEvents',
   method: 'GET',
   path: '/usage/events',
+  client: 'usage.events',
   summary: 'List usage events, newest first',
   description:
     'Each as it was reported, ordered by its own time. `next_cursor` continues the list without ' +

@@ -24,6 +24,7 @@ const LIST = {
   operationId: 'listWebhookHealth',
   method: 'GET',
   path: '/reports/webhooks',
+  client: 'reports.webhookHealth',
   summary: 'List delivery counts by webhook endpoint, newest first',
   description:
     'The state of the deliveries that were created today and in the last seven days, whenever ' +

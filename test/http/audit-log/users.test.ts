@@ -64,6 +64,7 @@ async function statuses(kind: string, callers: readonly string[]): Promise<numbe
     operationId: kind,
     method: 'POST',
     path: '/',
+    client: 'own',
     summary: '',
     tag: 'Operation',
     answers: { 200: null },

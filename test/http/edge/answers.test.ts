@@ -62,6 +62,7 @@ function serve(
     operationId: 'o',
     method: 'POST',
     path: '/o',
+    client: 'own',
     summary: 's',
     tag: 'Operation',
     roles: [],

@@ -54,7 +54,13 @@ const either = {
   answers: { 200: Type.Unknown() },
   audit: 'nothing',
 } as const;
-const guarded = { ...operation, roles: [], scopes: ['all'], audit: 'nothing' } as const;
+const guarded = {
+  ...operation,
+  client: 'own',
+  roles: [],
+  scopes: ['all'],
+  audit: 'nothing',
+} as const;
 const app = new Elysia()
   .post('/form', ...edge.open(operation, ({ body }) => Response.json(body)))
   .post(

@@ -92,7 +92,13 @@ test('a member has no more of a group than its keys have', () => {
 test('an operation that does not state its policy does not compile', () => {
   const at = { operationId: 'refundInvoice', method: 'POST', path: '/' } as const;
   const said = { ...at, summary: '', tag: 'Invoices', answers: {} } as const;
-  const policy = { roles: ['owner'], scopes: ['all'], audit: 'nothing' } as const;
+  const policy = {
+    client: 'invoices.refund',
+    roles: ['owner'],
+    scopes: ['all'],
+    audit: 'nothing',
+  } as const;
+  const { client: _client, ...noClient } = policy;
   const { roles: _roles, ...noRoles } = policy;
   const { scopes: _scopes, ...noScopes } = policy;
   const { audit: _audit, ...noAudit } = policy;
@@ -101,7 +107,9 @@ test('an operation that does not state its policy does not compile', () => {
   edge.organisation({ ...said, ...policy }, act);
   // @ts-expect-error: it says nothing
   edge.organisation(said, act);
-  // @ts-expect-error: which members may call it is not said
+  // @ts-expect-error: which method of the client calls it is not said
+  edge.organisation({ ...said, ...noClient }, act);
+  // @ts-expect-error: which members may call it
   edge.organisation({ ...said, ...noRoles }, act);
   // @ts-expect-error: which keys
   edge.organisation({ ...said, ...noScopes }, act);

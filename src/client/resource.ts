@@ -1,14 +1,16 @@
-// A resource is a table: the name of a method, and the operation that it calls. The arguments are
-// the ids of the path in their order, the fields of the query or the body, and options.
-import type { Caller, CallOptions } from '../caller.ts';
-import { type Operation, type OperationId, OPERATIONS } from '../operations.ts';
-import { List, type Page, type PageParams } from '../page.ts';
-import type { Operations } from '../types.ts';
+// A resource is a table: the name of a method, and the operation that it calls (resources.ts,
+// written from the operations). The arguments are the ids of the path in their order, the fields of
+// the query or the body, and options.
+import type { Caller, CallOptions } from './caller.ts';
+import { type Operation, type OperationId, OPERATIONS } from './operations.ts';
+import { RESOURCES } from './resources.ts';
+import { List, type Page, type PageParams } from './page.ts';
+import type { Operations } from './types.ts';
 
-export type Table = Readonly<Record<string, OperationId>>;
+type Table = Readonly<Record<string, OperationId>>;
 
 /** The methods of a table. Written out, so that an editor shows the arguments of each. */
-export type Resource<T extends Table> = {
+type Resource<T extends Table> = {
   readonly [Name in keyof T]: (
     ...args: [...Operations[T[Name]]['args'], options?: CallOptions]
   ) => Answer<Operations[T[Name]]>;
@@ -20,9 +22,18 @@ type Answer<O> = O extends { item: infer T extends { readonly id: string } }
     ? Promise<T>
     : never;
 
-export function resourceOf<T extends Table>(caller: Caller, table: T): Resource<T> {
+function resourceOf<T extends Table>(caller: Caller, table: T): Resource<T> {
   const methods = Object.entries(table).map(([name, id]) => [name, methodOf(caller, id)] as const);
   return Object.fromEntries(methods) as unknown as Resource<T>;
+}
+
+export type Resources = {
+  readonly [Name in keyof typeof RESOURCES]: Resource<(typeof RESOURCES)[Name]>;
+};
+
+export function resourcesOf(caller: Caller): Resources {
+  const all = Object.entries(RESOURCES).map(([name, table]) => [name, resourceOf(caller, table)]);
+  return Object.fromEntries(all) as Resources;
 }
 
 function methodOf(caller: Caller, id: OperationId) {

@@ -59,8 +59,6 @@ export type Attempt = {
   readonly of?: string;
   readonly key: string | null;
   readonly body: unknown;
-  /** Whether the key alone identifies the request: a different body gets the first answer too. */
-  readonly anyBody?: boolean;
   /** For a route whose answer holds a secret: the stored answer is encrypted. */
   readonly secrets?: Secrets;
   readonly now: number;
@@ -296,7 +294,7 @@ function replay(attempt: Attempt, scope: IdempotencyScope, earlier: StoredAnswer
 
 /** Whether it is the answer of what this call asks. */
 function isOf(attempt: Attempt, { requestHash }: StoredAnswer): boolean {
-  return attempt.anyBody === true || requestHash.equals(hashOf(attempt));
+  return attempt.operation.idempotent === 'any_body' || requestHash.equals(hashOf(attempt));
 }
 
 function hashOf({ body }: Attempt): Buffer {

@@ -132,7 +132,7 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
     const issues = urlIssues(body, { loopback });
     if (issues.length > 0) return refuseInvalid(issues);
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: CREATE, key, body, anyBody: true, now };
+    const attempt = { sql, principal, operation: CREATE, key, body, now };
     const refused = await refusedCustomer(sql, principal, body);
     if (refused !== null) {
       const product = await findProduct(sql, principal, body.product_id);

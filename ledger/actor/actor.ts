@@ -160,6 +160,11 @@ export class Actor {
     return this.#customerMeters;
   }
 
+  /** When time alone next changes one of its meters, or sooner. */
+  get dueFrom(): number {
+    return this.#dueFrom;
+  }
+
   /** Whether nothing is due of any of its meters. */
   isUpToDate(now: number): boolean {
     return now < this.#dueFrom || this.firstDue(IS_ANY, now) === null;

@@ -119,7 +119,12 @@ export class Contexts {
     { pool, version }: { readonly pool: Pool; readonly version: Version },
   ): Credits {
     const alone = (one: Meter): MeterContext => this.#alone(actor, one, version);
-    const members = new MembersNow(this.#members.of(pool, actor), version, alone);
+    // Mostly nothing is due of any meter, so nobody looks at each of a pool's.
+    const { dueFrom = -Infinity } = actor;
+    const members = new MembersNow(this.#members.of(pool, actor), version, {
+      contextOf: alone,
+      dueFrom: this.nowOf(actor) < dueFrom ? dueFrom : null,
+    });
     if (pool.meter.id === meter.id) return creditsOfPool(pool, members);
     const paying = this.meter(pool.meter);
     const side = { context: alone(paying), state: this.#stateOf(actor, paying, version) };

@@ -6,6 +6,8 @@ import type { KnownMeter, Version } from './costs.ts';
 
 /** What a customer has anything on. `metersVersion`: how often a meter came or went. */
 export type Holdings = {
+  /** Until then nothing is due of any of them. Left out where that is not known. */
+  readonly dueFrom?: number;
   readonly customerMeters: ReadonlyMap<string, KnownMeter>;
   readonly metersVersion: number;
 };
@@ -51,17 +53,25 @@ export class MembersNow implements Members {
   readonly #meters: readonly KnownMeter[];
   readonly #version: Version;
   readonly #contextOf: (meter: Meter) => MeterContext;
-  #dueFrom: number | null = null;
+  #dueFrom: number | null;
   #sides: readonly Side[] | null = null;
 
   constructor(
     meters: readonly KnownMeter[],
     version: Version,
-    contextOf: (meter: Meter) => MeterContext,
+    {
+      contextOf,
+      dueFrom,
+    }: {
+      readonly contextOf: (meter: Meter) => MeterContext;
+      /** Where it is known without a look at them: then, or sooner. */
+      readonly dueFrom: number | null;
+    },
   ) {
     this.#meters = meters;
     this.#version = version;
     this.#contextOf = contextOf;
+    this.#dueFrom = dueFrom;
   }
 
   get dueFrom(): number {

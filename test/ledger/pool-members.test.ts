@@ -81,7 +81,7 @@ test('one decision sees them as they were when it first looked', () => {
     contexts.push(meter.slug);
     return world.context('chat');
   };
-  const now = new MembersNow(meters, 'tentative', contextOf);
+  const now = new MembersNow(meters, 'tentative', { contextOf, dueFrom: null });
   const due = world.state('chat').nextDue;
   expect([now.dueFrom, contexts]).toEqual([due, []]);
   const { sides } = now;
@@ -89,5 +89,8 @@ test('one decision sees them as they were when it first looked', () => {
   world.use('chat', 1);
   expect([now.sides, now.dueFrom]).toEqual([sides, due]);
   expect([sides[0]?.context.meter.slug, contexts]).toEqual(['chat', ['chat']]);
-  expect(new MembersNow([], 'durable', contextOf)).toMatchObject({ dueFrom: Infinity, sides: [] });
+  const none = new MembersNow([], 'durable', { contextOf, dueFrom: null });
+  expect(none).toMatchObject({ dueFrom: Infinity, sides: [] });
+  // Where it is known that nothing is due before then, nobody looks.
+  expect(new MembersNow(meters, 'tentative', { contextOf, dueFrom: 7 }).dueFrom).toBe(7);
 });

@@ -97,14 +97,14 @@ export const ALERTS_PER_METER_MAX = 20;
  */
 export const ALERTS_FIRED_MAX = 2 * ALERTS_PER_METER_MAX;
 
-/** Alerts that one unit may fire: each is an event of some 600 bytes. */
-export const ALERT_EVENTS_PER_UNIT_MAX = 2000;
-
 /**
- * Decisions on meters of one call at once: together they tell about as much as a unit may, in one
- * flush.
+ * Alerts that one unit of many usages may fire: each is an event of some 600 bytes. More are told
+ * of after it.
  */
-export const ALERT_DECISIONS_AT_ONCE = ALERT_EVENTS_PER_UNIT_MAX / ALERTS_FIRED_MAX;
+export const ALERT_EVENTS_PER_UNIT_MAX = 500;
+
+/** Decisions on meters of one call at once: together they tell of 2,000 alerts, in one flush. */
+export const ALERT_DECISIONS_AT_ONCE = 2000 / ALERTS_FIRED_MAX;
 
 /** Retries of one debt, and the day of the last: dunning ends, and its alarms with it. */
 export const DUNNING_RETRIES_MAX = 20;

@@ -141,7 +141,6 @@ async function recordFresh(
   if (task.isEmpty) return null;
   const outcome = await whileHeld(batch.all, () => session.executor.run(task));
   if (outcome.kind !== 'recorded') return outcome;
-  await task.alerts.lookAtRest(session);
   for (const [id, why] of outcome.refused) batch.refused.set(id, why);
   return null;
 }
@@ -160,7 +159,6 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   readonly #batch: Batch;
   readonly #isTrial: boolean;
   readonly op = 'recordAll';
-  alerts = new AlertBudget();
   /** Of the batch. */
   #fresh: readonly Keyed[];
 
@@ -191,16 +189,13 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   decide(memory: Memory): Recorded | BatchRefused | Lacking | typeof STALE {
     const items = this.#fresh;
     if (items.some(({ actor }) => actor.dropped)) return STALE;
-    // It may be decided again.
-    this.alerts = new AlertBudget();
     this.#session.contexts.late.begin();
     const decided = decideBatch(this.#session, items, {
       memory,
       isPartial: this.#batch.isPartial,
-      alerts: this.alerts,
+      alerts: new AlertBudget(),
     });
     if (!this.#isTrial) return decided;
-    this.alerts = new AlertBudget();
     memory.discard();
     return decided;
   }
@@ -291,7 +286,7 @@ function decideItem(
 ) {
   if (!contexts.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
   const state = contexts.stateOf(actor, meter);
-  const context = alerts.contextOf(contexts.ofMeter(actor, meter), state);
+  const context = alerts.contextOf(contexts.ofMeter(actor, meter));
   // The metadata of an event are written with its first meter only.
   const usage = { ...request, id, metadata: head === null ? request.metadata : null };
   const part =

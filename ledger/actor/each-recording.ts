@@ -33,7 +33,6 @@ export async function recordEach(
     await task.learn(keys.filter((key) => recent.has(key)));
     await task.learnFormer();
     const outcomes = await whileHeld(each, () => executor.run(task));
-    await task.alerts.lookAtRest(session);
     for (const key of keys) recent.add(key);
     return outcomes;
   });
@@ -41,9 +40,9 @@ export async function recordEach(
 
 class EachTask implements Task<readonly RecordOutcome[]> {
   readonly op = 'recordEach';
-  alerts = new AlertBudget();
   readonly size: UnitSize;
   readonly #session: OwnershipSession;
+  #alerts = new AlertBudget();
   readonly #items: readonly Each[];
   readonly #keys: readonly string[];
   /** What earlier calls recorded, by the key. */
@@ -79,7 +78,7 @@ class EachTask implements Task<readonly RecordOutcome[]> {
 
   decide(memory: Memory): readonly RecordOutcome[] | Lacking | typeof STALE {
     // It may be decided again.
-    this.alerts = new AlertBudget();
+    this.#alerts = new AlertBudget();
     this.#session.contexts.late.begin();
     const outcomes: RecordOutcome[] = [];
     const lacking: Lacking['items'][number][] = [];
@@ -132,12 +131,12 @@ class EachTask implements Task<readonly RecordOutcome[]> {
     const { actor, meter, request, id } = item;
     if (meter.aggregation !== 'last') {
       const usage = { ...request, id };
-      return decideOne(this.#session, item, { usage, memory, alerts: this.alerts, due });
+      return decideOne(this.#session, item, { usage, memory, alerts: this.#alerts, due });
     }
     const about = `${actor.id} ${meter.id}`;
     const eventAt = this.#timeAfter(latest.get(about), item);
     const usage = { ...request, id, eventAt };
-    const outcome = decideOne(this.#session, item, { usage, memory, alerts: this.alerts, due });
+    const outcome = decideOne(this.#session, item, { usage, memory, alerts: this.#alerts, due });
     if (outcome !== STALE && 'record' in outcome) {
       latest.set(about, { at: outcome.record.eventAt, id });
     }

@@ -171,7 +171,7 @@ export function decideOne(
   if (!contexts.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
   const own = contexts.ofMeter(actor, meter);
   const state = contexts.stateOf(actor, meter);
-  const context = alerts?.contextOf(own, state) ?? own;
+  const context = alerts?.contextOf(own) ?? own;
   const part =
     contexts.asleepBefore(actor, context, state) ??
     due?.lacks(actor, context, state) ??

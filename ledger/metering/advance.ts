@@ -1,3 +1,4 @@
+import { fireAlerts } from './alerts.ts';
 import { announceGrant } from './announcements.ts';
 import { assert, must } from '../kernel/assert.ts';
 import { type MeterContext, MeterDraft } from './meter-draft.ts';
@@ -45,6 +46,8 @@ export function advance(draft: MeterDraft, work = Infinity): void {
 
 function advanceTo(draft: MeterDraft, until: number, workMax = Infinity): void {
   if (dueOf(draft.state) > until) return;
+  // What was reached before is told of before it is taken back.
+  if (draft.state.untold !== null) fireAlerts(draft, draft.state);
   draft.inARow(() => {
     let work = 0;
     for (let step = 0; step < ADVANCE_STEPS_MAX && work < workMax; step += 1) {
@@ -96,9 +99,10 @@ export function advancedDraft(context: MeterContext, state: MeterState): MeterDr
 export function decideTick(context: MeterContext, state: MeterState): MeterEffects {
   const draft = new MeterDraft(context, state);
   advance(draft, DUE_WORK_MAX);
+  if (draft.state.untold !== null) fireAlerts(draft, draft.state);
   // The alarm is written again, even where nothing was due any more. Otherwise it would fire for
   // ever.
-  draft.change({});
+  draft.change({ untold: null });
   return draft.effects();
 }
 

@@ -4,17 +4,10 @@ import { type MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import type { MeterState } from './meter.ts';
 
-/**
- * Fires what the customer is past already. null where nothing changes. `before`: the state before the
- * usage that reached it; null where the alert came after that.
- */
-export function decideLook(
-  context: MeterContext,
-  state: MeterState,
-  before: MeterState | null = null,
-): MeterEffects | null {
+/** Fires what the customer is past already. null where nothing changes. */
+export function decideLook(context: MeterContext, state: MeterState): MeterEffects | null {
   const draft = new MeterDraft(context, state);
   advance(draft);
-  fireAlerts(draft, before ?? draft.state);
+  fireAlerts(draft, draft.state);
   return draft.state === state ? null : draft.effects();
 }

@@ -1,5 +1,6 @@
 import { unreachable } from '../kernel/assert.ts';
 import { type Meter, type MeterState, balance, snapshotOf } from './meter.ts';
+import type { Level } from './untold.ts';
 
 /**
  * A threshold that a merchant wants to hear of, on one meter: of one customer, or of each. A
@@ -46,16 +47,6 @@ export function alertOrder(a: Alert, b: Alert): number {
 function isRemaining(type: AlertType): boolean {
   return type === 'remaining' || type === 'remaining_percentage';
 }
-
-/** What alerts are held against. */
-export type Level = {
-  readonly limit: bigint;
-  readonly consumed: bigint;
-  /** max(0, balance), holds taken off. */
-  readonly remaining: bigint;
-  /** Whether anything was ever granted: before that nothing can run out. */
-  readonly wasGranted: boolean;
-};
 
 /** null where it is unlimited: then no alert is past. */
 export function levelOf(state: MeterState): Level | null {

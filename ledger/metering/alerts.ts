@@ -1,5 +1,6 @@
 import { ALERTS_FIRED_MAX } from '../limits.ts';
-import { type Alert, isPast, type Level, levelOf } from './alert.ts';
+import { type Alert, isPast, levelOf } from './alert.ts';
+import type { Level } from './untold.ts';
 import type { FiredAlert, MeterState } from './meter.ts';
 
 /**
@@ -17,7 +18,7 @@ export type Alerts = {
   /** In the order in which they are told. */
   readonly all: readonly Alert[];
   readonly hears: (type: 'alert.triggered' | 'alert.recovered') => boolean;
-  /** false: this decision takes back, but what it reaches is looked at after it. */
+  /** false: this decision takes back, but what it reaches is told of by a later one. */
   readonly mayFire: boolean;
 };
 
@@ -33,7 +34,7 @@ export type Telling = {
 type Draft = {
   readonly state: MeterState;
   readonly context: { readonly now: number; readonly alerts: Alerts | null };
-  change(fields: Pick<MeterState, 'fired'>): void;
+  change(fields: Partial<Pick<MeterState, 'fired' | 'untold'>>): void;
   /** Returns the id of the event. */
   announceAlert(type: 'alert.triggered' | 'alert.recovered', telling: Telling): string;
 };
@@ -44,15 +45,19 @@ type Draft = {
  */
 export function fireAlerts(draft: Draft, before: MeterState): void {
   const { alerts, now } = draft.context;
-  if (alerts === null || !alerts.mayFire) return;
+  if (alerts === null) return;
   const level = levelOf(draft.state);
   if (level === null) return;
-  const { fired } = draft.state;
+  const { fired, untold } = draft.state;
   const due = alerts.all.filter(
     (alert) => isPast(alert, level) && !fired.some(({ id }) => id === alert.id),
   );
   if (due.length === 0) return;
-  const levelBefore = levelOf(before);
+  const levelBefore = untold === null ? levelOf(before) : untold.before;
+  if (!alerts.mayFire) {
+    if (untold === null) draft.change({ untold: { at: now, before: levelBefore } });
+    return;
+  }
   const isHeard = alerts.hears('alert.triggered');
   const firing = due.map((alert): FiredAlert => {
     const initial = isPast(alert, levelBefore);
@@ -63,7 +68,7 @@ export function fireAlerts(draft: Draft, before: MeterState): void {
   });
   // Ids of deleted alerts stay until a grant or a new period, or until they are many.
   const kept = fired.length + firing.length > ALERTS_FIRED_MAX ? known(fired, alerts) : fired;
-  draft.change({ fired: [...kept, ...firing] });
+  draft.change({ fired: [...kept, ...firing], untold: null });
 }
 
 /** Takes back what has fired and is not past any more, after a grant or in a new period. */

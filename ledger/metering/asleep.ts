@@ -7,7 +7,10 @@ import { dueOf, type MeterState } from './meter.ts';
 // What must be moved to now, in decisions of its own, before something is decided on a meter or asked
 // of it: the meter, or one that it shares credits with.
 
-/** Where alerts have fired that may recover: so that one unit does not tell of all that slept. */
+/**
+ * Where alerts have fired that may recover, or are not told yet: so that one unit does not tell of
+ * all that slept.
+ */
 export function recoversFirst(context: MeterContext, state: MeterState): string | null {
   const { now, credits } = context;
   if (isAwake(context, state)) return null;
@@ -134,6 +137,6 @@ function isDue({ nextDue, grants, current }: MeterState, now: number): boolean {
 
 const NONE: readonly never[] = [];
 
-function hasFired({ fired }: MeterState): boolean {
-  return fired.length > 0;
+function hasFired({ fired, untold }: MeterState): boolean {
+  return fired.length > 0 || untold !== null;
 }

@@ -10,6 +10,7 @@ import {
   left,
 } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
+import type { Untold } from './untold.ts';
 import type { PaidBy } from './paid-by.ts';
 import type { Reservation } from './reservation.ts';
 import { type AutoTopUp, topUpDue } from '../topups/auto-topup.ts';
@@ -123,6 +124,8 @@ export type MeterState = {
   readonly exhausted: boolean;
   /** Alerts that have fired and were not taken back; ids of deleted ones, too, for a while. */
   readonly fired: readonly FiredAlert[];
+  /** Alerts that usage has reached, of which its unit did not tell: a later one does. */
+  readonly untold: Untold | null;
   readonly sequence: bigint;
   readonly eventAt: number;
   /** When time alone next changes something; Infinity for never. */
@@ -202,6 +205,7 @@ export function emptyMeterState(
     everExpired: false,
     exhausted: false,
     fired: [],
+    untold: null,
     sequence: 0n,
     eventAt: 0,
     nextDue: Infinity,
@@ -409,6 +413,17 @@ export function breakdown(
 }
 
 /** When time alone next changes something of the meter; Infinity for never. */
+/** What is untold of a state on disk: its alarm rings before anything is due. */
+export function untoldBy(alarmAt: number | null, nextDue: number): Untold | null {
+  return alarmAt !== null && alarmAt < nextDue ? { at: alarmAt, before: null } : null;
+}
+
+/** When an alarm is to ring; null for never. */
+export function alarmOf({ nextDue, untold }: MeterState): number | null {
+  const at = untold === null ? nextDue : Math.min(nextDue, untold.at);
+  return at === Infinity ? null : at;
+}
+
 export function nextDueOf(
   state: Pick<MeterState, 'grants' | 'current' | 'reservations' | 'topUp'>,
 ): number {

@@ -12,6 +12,7 @@ import {
   emptyMeterState,
   emptyPeriod,
   nextDueOf,
+  untoldBy,
 } from '../metering/meter.ts';
 import { assert, must } from '../kernel/assert.ts';
 import { inSlices } from '../kernel/slices.ts';
@@ -114,7 +115,10 @@ async function readMeters(
         select jsonb_agg(${reservationJson(sql)} order by v.expires_at, v.id) from reservations v
         where v.customer_id = c.customer_id and v.meter_id = c.meter_id and v.status = 'open') as reservations, (
         select to_jsonb(t) from auto_topups t
-        where t.slot = c.slot and t.customer_id = c.customer_id and t.meter_id = c.meter_id) as top_up
+        where t.slot = c.slot and t.customer_id = c.customer_id and t.meter_id = c.meter_id) as top_up,
+        (select l.due_at from alarms l
+          where l.slot = c.slot and l.actor_id = c.customer_id and l.subject_id = c.meter_id
+        ) as alarm_at
       from unnest(${[...slots]}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join customer_meters c on c.slot = k.slot and c.customer_id = k.id
       join meters m on m.id = c.meter_id`),
@@ -222,6 +226,7 @@ function meterState(
   const reservations = (row.reservations ?? []).map(reservationOf);
   const grants = rows.grants.map(grantOf).sort(burnOrder);
   const topUp = row.top_up === null ? null : topUpOf(row.top_up);
+  const nextDue = nextDueOf({ grants, current, reservations, topUp });
   return {
     ...emptyMeterState(meter, entitlement, current),
     others: periods.filter((period) => period.start !== start),
@@ -237,7 +242,8 @@ function meterState(
     sequence: row.sequence,
     eventAt: row.event_at.getTime(),
     reservations,
-    nextDue: nextDueOf({ grants, current, reservations, topUp }),
+    untold: untoldBy(row.alarm_at?.getTime() ?? null, nextDue),
+    nextDue,
   };
 }
 
@@ -432,6 +438,7 @@ type StateRow = MeterColumns &
     readonly spans: readonly SpanJson[] | null;
     readonly reservations: readonly ReservationJson[] | null;
     readonly top_up: TopUpJson | null;
+    readonly alarm_at: Date | null;
   };
 
 type MarkColumns = RowOf<typeof MARK_COLUMNS>;

@@ -9,6 +9,7 @@ import type {
   StateRow,
 } from '../storage.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { alarmOf } from '../metering/meter.ts';
 import { indexOf, timeOf } from '../metering/stretch.ts';
 import { added, kept, replaced, type RowColumns } from './columns.ts';
 
@@ -149,7 +150,7 @@ export function meterAlarm({ customer, state }: StateRow): AlarmRow {
     slot: customer.slot,
     actorId: customer.id,
     subjectId: state.meterId,
-    dueAt: state.nextDue === Infinity ? null : state.nextDue,
+    dueAt: alarmOf(state),
     kind: 'meter',
     tenant: customer,
   };

@@ -2,6 +2,7 @@
 // It refuses what the schema's constraints refuse; of these refusals only a used id may ever occur.
 import type { Grant } from '../../ledger/metering/grants.ts';
 import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
+import { alarmOf } from '../../ledger/metering/meter.ts';
 import { nextAsk } from '../../ledger/payments/payment.ts';
 import type { PaymentState } from '../../ledger/payments/payment.ts';
 import type {
@@ -188,7 +189,7 @@ function mayBecome(before: Grant | undefined, { ended }: Grant): boolean {
 function writeState(db: Database, { customer, state }: StateRow): void {
   const { meterId, current, allocated, stretch, firstGrantAt, everExpired, exhausted, fired } =
     state;
-  const { sequence, eventAt, nextDue, topUp } = state;
+  const { sequence, eventAt, topUp } = state;
   const { start, end } = current;
   const key = { customerId: customer.id, meterId, start };
   demand(current.accountId === periodAccountId(ids, key), 'a period has its own account');
@@ -205,7 +206,7 @@ function writeState(db: Database, { customer, state }: StateRow): void {
   });
   const { slot, organisationId, mode } = customer;
   const alarm = { kind: 'meter', actorId: customer.id, subjectId: meterId } as const;
-  arm(db, { ...alarm, slot, tenant: { organisationId, mode } }, dueAt(nextDue));
+  arm(db, { ...alarm, slot, tenant: { organisationId, mode } }, alarmOf(state));
 }
 
 const dueAt = (nextDue: number): number | null => (nextDue === Infinity ? null : nextDue);

@@ -8,6 +8,7 @@ import {
   type MeterState,
   type Period,
   nextDueOf,
+  untoldBy,
   emptyMeterState,
   emptyPeriod,
 } from '../../ledger/metering/meter.ts';
@@ -155,6 +156,7 @@ export class CustomerLoad {
       .filter((one) => one.customer.id === customerId && one.meterId === meterId)
       .map(({ reservation }) => reservation)
       .sort((a, b) => a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1));
+    const nextDue = nextDueOf({ grants, current, reservations, topUp });
     return {
       ...state,
       others: periods.filter(({ start }) => start !== from),
@@ -172,7 +174,8 @@ export class CustomerLoad {
       sequence,
       eventAt,
       reservations,
-      nextDue: nextDueOf({ grants, current, reservations, topUp }),
+      untold: untoldBy(this.#db.alarms.get(`${customerId} ${meterId}`)?.dueAt ?? null, nextDue),
+      nextDue,
     };
   }
 }

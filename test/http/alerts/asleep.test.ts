@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ALERT_EVENTS_PER_UNIT_MAX, ALERTS_PER_METER_MAX } from '../../../ledger/limits.ts';
 import { MovedClock } from '../../support/moved-clock.ts';
+import { until } from '../../support/until.ts';
 import { testBooksClose, times } from '../metering/setting.ts';
 import { Watching } from './watching.ts';
 
@@ -45,6 +46,12 @@ test.each(['alone', 'by a pool'])(
         }),
       );
     expect((await use(100)).status).toBe(200);
+    await until('all are told', async () => {
+      const [row] = await setting.server.sql<{ count: bigint }[]>`
+        select count(*) from events
+        where type = 'alert.triggered' and data ->> 'featureKey' = ${feature}`;
+      return Number(row?.count) >= CUSTOMERS * ALERTS_PER_METER_MAX;
+    });
     // Alarms decide apart from the call too, and a flush may have both: they do not ring now.
     await setting.server.sql`update alarms set due_at = due_at + interval '1 day'`;
     clock.travel(clock.now() + HOUR);

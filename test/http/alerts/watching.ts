@@ -53,6 +53,13 @@ export class Watching {
       order by sequence`;
   }
 
+  /** How many alerts were told to have triggered, of whomever. */
+  async count(): Promise<number> {
+    const [row] = await this.setting.server.sql<{ count: bigint }[]>`
+      select count(*) from events where type = 'alert.triggered'`;
+    return Number(row?.count);
+  }
+
   /** The same, short: `triggered usage 80`, `initial usage 80`, `recovered usage 80`. */
   async told(customer: string, feature: string): Promise<string[]> {
     return (await this.events(customer, feature)).map((event) => {

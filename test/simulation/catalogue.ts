@@ -1,4 +1,5 @@
 // The customers, meters and other objects of a run: made from its seed, before anything happens.
+import type { Grant } from '../../ledger/metering/grants.ts';
 import type { Customer, Meter } from '../../ledger/metering/meter.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { PaymentState } from '../../ledger/payments/payment.ts';
@@ -11,6 +12,33 @@ export const T0 = Date.UTC(2026, 0, 31, 12);
 
 /** Before any clock of a run. */
 export const EARLIER = T0 - 3_600_000;
+
+/** What a client gives by hand. */
+export const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
+  source: 'top_up',
+  used: 0n,
+  spent: 0n,
+  grown: 0n,
+  cut: [],
+  rests: [],
+  startedAt: null,
+  endedIn: 0,
+  cap: null,
+  priority: 100,
+  createdAt: EARLIER,
+  overageAllowed: false,
+  price: null,
+  charges: false,
+  recurs: null,
+  renewsAt: null,
+  started: false,
+  suspended: null,
+  boolean: false,
+  productId: null,
+  subscriptionId: null,
+  reason: null,
+  ended: null,
+};
 
 export type Catalogue = {
   readonly customers: readonly Customer[];
@@ -32,6 +60,8 @@ export type Catalogue = {
     readonly credits: Meter;
     readonly tokens: Meter;
     readonly images: Meter;
+    /** Of the historian alone. */
+    readonly settled: Meter;
   };
   readonly payments: readonly PaymentState[];
 };
@@ -48,6 +78,8 @@ export function idsOf(random: Random): Ids {
     next: () => `${hex(8)}-${hex(4)}-7${hex(3)}-8${hex(3)}-${hex(6)}${hex(6)}`,
   };
 }
+
+const SETTLED = { slug: 'settled', aggregation: 'sum', scale: 0 } as const;
 
 export function catalogueOf(random: Random): Catalogue {
   const ids = idsOf(random);
@@ -72,6 +104,8 @@ export function catalogueOf(random: Random): Catalogue {
     credits: meter('credits', 'sum'),
     tokens: meter('tokens', 'sum'),
     images: meter('images', 'count'),
+    // Its id takes no draw, so that all else is as without it.
+    settled: { id: ids.derive('meter', 'settled'), ...tenant, ...SETTLED },
   };
   const payments = Array.from({ length: random.integer(1, 3) }, () =>
     paymentOf(ids.next(), tenant),

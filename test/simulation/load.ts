@@ -5,11 +5,12 @@ import type { Grant } from '../../ledger/metering/grants.ts';
 import type { Customer, Meter } from '../../ledger/metering/meter.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
-import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
+import { type Catalogue, EARLIER, GRANT, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
 import * as credits from './credit-calls.ts';
 import * as reservations from './reservation-calls.ts';
 import * as sold from './sold-calls.ts';
+import type { Historian } from './historian.ts';
 import { HARD_KINDS, hardMetadata } from './hard.ts';
 import type { World } from './world.ts';
 
@@ -55,6 +56,16 @@ export class Load {
         })
         .catch((error: unknown) => this.#world.auditor.said('a client', 'failed', error));
     }
+  }
+
+  tell(historian: Historian, until: number): void {
+    this.running += 1;
+    historian
+      .run(until)
+      .finally(() => {
+        this.running -= 1;
+      })
+      .catch((error: unknown) => this.#world.auditor.said('the historian', 'failed', error));
   }
 
   async #subscribe(customer: Customer, renewsIn: number): Promise<void> {
@@ -395,29 +406,3 @@ const SALES = ['sell', 'sell', 'sell', 'act'] as const;
 
 const ACTS = ['small', 'large', 'large', 'pause', 'resume', 'resume'] as const;
 const POOLED_ACTS = [...ACTS, 'bare', 'bare'] as const;
-
-const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
-  source: 'top_up',
-  used: 0n,
-  spent: 0n,
-  grown: 0n,
-  cut: [],
-  rests: [],
-  startedAt: null,
-  endedIn: 0,
-  cap: null,
-  priority: 100,
-  createdAt: EARLIER,
-  overageAllowed: false,
-  price: null,
-  charges: false,
-  recurs: null,
-  renewsAt: null,
-  started: false,
-  suspended: null,
-  boolean: false,
-  productId: null,
-  subscriptionId: null,
-  reason: null,
-  ended: null,
-};

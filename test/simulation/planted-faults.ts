@@ -318,6 +318,15 @@ export const PLANTED: readonly (readonly [name: string, seed: number, fault: Fau
     oneFault(CREDITS, 'if (moved || side.state.nextDue', 'if (!moved && side.state.nextDue'),
   ],
   [
+    'late usage that leaves grants as they are',
+    15,
+    oneFault(
+      'ledger/metering/settlement/anew.ts',
+      'this.#draft.putGrant(revived(after, this.#now));',
+      '',
+    ),
+  ],
+  [
     'a cost that changes within a period',
     1,
     oneFault(

@@ -6,16 +6,26 @@ export const SEEDS_OF_A_LONG_RUN = 150;
 export const SEEDS_OF_A_NIGHT = 5000;
 
 /** SEED=17 asks for one seed, in place of any others. */
-const ONE = process.env['SEED'];
+export const ONE = process.env['SEED'];
 
-/** What is wrong, one line for each failing seed; the first five of them. */
-export function failuresOf(first: number, last: number): string[] {
+type Runs = {
+  /** What is wrong, one line for each failing seed; the first five of them. */
+  readonly failed: readonly string[];
+  /** Balances beside those of the reference, and how many of them after something late. */
+  readonly compared: number;
+  readonly late: number;
+};
+
+export function runsOf(first: number, last: number): Runs {
   const failed: string[] = [];
+  let [compared, late] = [0, 0];
   const [from, to] = ONE === undefined ? [first, last] : [Number(ONE), Number(ONE)];
   for (let seed = from; seed <= to && failed.length < 5; seed += 1) {
-    const { problems, faults } = simulate(seed);
+    const { problems, faults, settled } = simulate(seed);
+    compared += settled?.compared ?? 0;
+    late += settled?.late ?? 0;
     if (problems.length === 0) continue;
     failed.push(`SEED=${seed} (${faults.join(', ')}): ${problems.slice(0, 3).join('; ')}`);
   }
-  return failed;
+  return { failed, compared, late };
 }

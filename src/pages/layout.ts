@@ -1,6 +1,6 @@
 // The layout of every page: one response, nothing loaded but a merchant's logo (brand.ts), and no
-// script but in a merchant's frame (embed/frame.ts) and in the dashboard (dashboard/live.ts,
-// dashboard/preview-script.ts).
+// script but in a merchant's frame (embed/frame.ts) and in the dashboard
+// (src/dashboard/parts/live.ts, src/dashboard/parts/preview-script.ts).
 import { type Brand, brandSheet } from './brand.ts';
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';

@@ -1,9 +1,9 @@
 // The people of the dashboard: who is signed in, how one signs in, mails to them.
 import { openSmtp } from '../../workers/mail/smtp.ts';
 import type { Settings } from '../config.ts';
-import { type Door, openDoor } from '../http/dashboard/door.ts';
-import type { OpenPage } from '../http/dashboard/page.ts';
-import { openPeoplePages } from '../http/dashboard/people.ts';
+import { type Door, openDoor } from '../dashboard/serve/door.ts';
+import type { OpenPage } from '../dashboard/serve/page.ts';
+import { openPeoplePages } from '../dashboard/people.ts';
 import { type Oidc, openOidc } from '../people/oidc.ts';
 import { UserMailer, type SendMail } from '../people/user-mailer.ts';
 import { timers } from '../platform/clock.ts';

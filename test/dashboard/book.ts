@@ -1,7 +1,7 @@
 // An organisation with one of each thing that the dashboard shows, made over the API with texts
 // that a test chooses; and the address of each page about it.
 
-import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
+import { DASHBOARD_PAGES } from '../../src/dashboard/pages.ts';
 import { aMember } from '../http/people/tab.ts';
 import { Shop } from '../payments/shop.ts';
 import { png } from '../support/images.ts';

@@ -1,7 +1,7 @@
 // Signing in and out, and forms from elsewhere, as a browser without a script meets them; in a
 // browser someone signs in and is refused once. The rest in a browser: browsing.long.test.ts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
+import { DASHBOARD_PAGES } from '../../src/dashboard/pages.ts';
 import { openBrowser } from '../pages/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { aLink, aMember, Tab } from '../http/people/tab.ts';

@@ -1,8 +1,8 @@
 // The pages of one customer, drawn: nothing, the usual, and hostile names.
 import { expect, test } from 'bun:test';
 import type { Balance, Customer, LiveGrant, Subscription } from '../../src/client/types.ts';
-import { alertForm } from '../../src/pages/dashboard/alerts.ts';
-import { customerPage, type CustomerFacts } from '../../src/pages/dashboard/customer.ts';
+import { alertForm } from '../../src/dashboard/views/alerts.ts';
+import { customerPage, type CustomerFacts } from '../../src/dashboard/views/customer.ts';
 import {
   correctionForm,
   customerForm,
@@ -12,8 +12,8 @@ import {
   portalLinkMade,
   spendCapForm,
   voidGrantForm,
-} from '../../src/pages/dashboard/customer-forms.ts';
-import { customersPage } from '../../src/pages/dashboard/customers.ts';
+} from '../../src/dashboard/views/customer-forms.ts';
+import { customersPage } from '../../src/dashboard/views/customers.ts';
 import type { Html } from '../../src/pages/html.ts';
 import { placeAt } from './place.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { instantOf, localTime } from '../../src/pages/dashboard/local-time.ts';
+import { instantOf, localTime } from '../../src/dashboard/parts/local-time.ts';
 
 // prettier-ignore
 const TIMES: [zone: string, local: string, iso: string][] = [

@@ -1,17 +1,17 @@
 // The parts of the dashboard's pages: whatever comes in, it comes out as text.
 import { expect, test } from 'bun:test';
-import { chart } from '../../src/pages/dashboard/chart.ts';
-import { framed } from '../../src/pages/dashboard/frame.ts';
-import { checkbox, field, form, select, textarea } from '../../src/pages/dashboard/forms.ts';
-import { button, facts, heading, link, section } from '../../src/pages/dashboard/parts.ts';
+import { chart } from '../../src/dashboard/parts/chart.ts';
+import { framed } from '../../src/dashboard/parts/frame.ts';
+import { checkbox, field, form, select, textarea } from '../../src/dashboard/parts/forms.ts';
+import { button, facts, heading, link, section } from '../../src/dashboard/parts/parts.ts';
 import {
   filterField,
   filters,
   filterSelect,
   pager,
   table,
-} from '../../src/pages/dashboard/tables.ts';
-import { badge, code, day, instant, money, quantity } from '../../src/pages/dashboard/values.ts';
+} from '../../src/dashboard/parts/tables.ts';
+import { badge, code, day, instant, money, quantity } from '../../src/dashboard/parts/values.ts';
 import { html } from '../../src/pages/html.ts';
 import { placeAt } from './place.ts';
 

@@ -1,4 +1,4 @@
-import type { Place } from '../../src/pages/dashboard/place.ts';
+import type { Place } from '../../src/dashboard/parts/place.ts';
 
 /** Where a page stands that a test draws. */
 export function placeAt(of: Partial<Place> = {}): Place {

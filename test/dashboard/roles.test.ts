@@ -1,7 +1,7 @@
 // Who may see and do what in the dashboard: every page and action, for each role, as one table. A
 // page without a row fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
+import { DASHBOARD_PAGES } from '../../src/dashboard/pages.ts';
 import { ROLES, type Role } from '../../src/records/members.ts';
 import type { Shop } from '../payments/shop.ts';
 import { type Book, makeBook, openShop, PLAIN } from './book.ts';

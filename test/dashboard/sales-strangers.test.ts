@@ -1,6 +1,6 @@
 // Who may not: members who only read, and members with the ids of another organisation.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { SALES_PAGES } from '../../src/http/dashboard/sales.ts';
+import { SALES_PAGES } from '../../src/dashboard/sales.ts';
 import { buy, sell } from '../support/shop.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Member, memberOf } from './member.ts';

@@ -1,6 +1,6 @@
 // Who is not signed in sees nothing of the dashboard.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { DASHBOARD_PAGES } from '../../src/http/dashboard/pages.ts';
+import { DASHBOARD_PAGES } from '../../src/dashboard/pages.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { CHECK_BATCH_MAX, TRACK_BATCH_MAX } from '../../../ledger/limits.ts';
 import { ANSWER_BYTES_MAX } from '../../../src/platform/answer-bounds.ts';
-import { DASHBOARD_PAGES } from '../../../src/http/dashboard/pages.ts';
+import { DASHBOARD_PAGES } from '../../../src/dashboard/pages.ts';
 import type { Documented } from '../../../src/http/openapi/document.ts';
 import type { TestServer } from '../../support/server.ts';
 import { longestTurn } from '../../support/longest-turn.ts';

@@ -1,6 +1,6 @@
 // Who is signed in: by the cookie, and by nothing else of a request.
 import { expect, test } from 'bun:test';
-import { openDoor } from '../../../src/http/dashboard/door.ts';
+import { openDoor } from '../../../src/dashboard/serve/door.ts';
 import { newToken } from '../../../src/platform/crypto/tokens.ts';
 
 const ADDRESS = '192.0.2.7';

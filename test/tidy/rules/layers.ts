@@ -120,8 +120,14 @@ const LAYERS: Layer[] = [
   { files: ['src/cli/**'], may: ['node:*', 'node:*/promises', 'src/client/**', 'src/cli/**'] },
   { files: ['src/package/**'], may: ['node:**', 'src/client/version.ts', 'src/package/**'] },
   { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/variables.ts', 'src/platform/**'] },
+  // What pages of the dashboard draw with: they know a place and no request.
   {
-    files: ['src/http/dashboard/**'],
+    files: ['src/dashboard/parts/**'],
+    may: [...LEDGER_FACE, 'uqr', 'src/pages/**', 'src/dashboard/parts/**', 'src/platform/**'],
+    mayType: ['src/client/{operations,types}.ts'],
+  },
+  {
+    files: ['src/dashboard/**'],
     may: [
       ...ELYSIA,
       ...SCHEMA,
@@ -129,7 +135,9 @@ const LAYERS: Layer[] = [
       ...NODE,
       'src/client/{index,operations,types}.ts',
       'src/invoices/transitions.ts',
-      'src/http/**',
+      'src/dashboard/**',
+      'src/http/*.ts',
+      'src/http/{edge,idempotency,wire}/**',
       'src/mail/people.ts',
       'src/pages/**',
       'src/people/**',
@@ -171,11 +179,6 @@ const LAYERS: Layer[] = [
     files: ['src/mail/**'],
     may: [...LEDGER_FACE, 'src/mail/**', 'src/pages/**', 'src/platform/**'],
     mayType: ['src/records/**'],
-  },
-  {
-    files: ['src/pages/dashboard/**'],
-    may: [...LEDGER_FACE, 'uqr', 'src/pages/**', 'src/platform/**'],
-    mayType: ['src/client/{operations,types}.ts'],
   },
   { files: ['src/pages/**'], may: [...LEDGER_FACE, 'src/pages/**', 'src/platform/**'] },
   {

@@ -14,7 +14,7 @@ import {
 import { rowOf } from './serve/lists.ts';
 import type { DashboardPage, Done, Visit } from './serve/page.ts';
 import { orNone, wrongField } from './serve/refusals.ts';
-import { given, Typed } from './serve/typed.ts';
+import { given, Typed } from './form/typed.ts';
 
 /** Of a select: more features than this are named in the address of the form. */
 const FEATURES_MAX = 200;

@@ -1,6 +1,6 @@
 // The page of an invitation's link.
 import { unreachable } from '../../ledger/kernel/assert.ts';
-import { invitationPage, toldPage } from './views/sign-in.ts';
+import { invitationPage, toldPage } from './sign-in.ts';
 import { accept } from '../people/invitations.ts';
 import { findOpenInvitation } from '../records/invitations.ts';
 import { findUserByEmail } from '../records/users.ts';

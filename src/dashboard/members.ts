@@ -1,27 +1,41 @@
-// Members, invitations and security, among the settings.
-import type { InvitationCreate, MemberChange } from '../client/types.ts';
+// The members of an organisation, who is invited, and what is asked of them. Both modes share them.
+import type {
+  Invitation,
+  InvitationCreate,
+  Member,
+  MemberChange,
+  Security,
+} from '../client/types.ts';
 import { confirmPage } from './parts/confirm.ts';
-import { invitedPage, invitePage, memberPage, membersPage, securityPage } from './views/members.ts';
-import { isPowerful, type RiskyAction } from '../people/step-up.ts';
+import { form } from './parts/forms.ts';
+import { shownOnce } from './parts/once.ts';
+import { button, facts, heading, section } from './parts/parts.ts';
+import type { Place } from './parts/place.ts';
+import { pager, table } from './parts/tables.ts';
+import { badge, code, instant } from './parts/values.ts';
 import { PAGE_ROWS_MAX, pageOf, rowOf } from './serve/lists.ts';
 import type { DashboardPage, Visit } from './serve/page.ts';
-import { given, Typed } from './serve/typed.ts';
+import { given } from './form/typed.ts';
+import { pick, textField, tick } from './form/field.ts';
+import { drawFields, drawForm, read } from './form/form.ts';
+import { type Html, html } from '../pages/html.ts';
+import { type RiskyAction, isPowerful } from '../people/step-up.ts';
+import { ADMIN_COMMAND } from '../platform/admin-command.ts';
 
-const section = 'settings';
 const INVITATIONS_SHOWN = 50;
 
 export const MEMBER_PAGES: readonly DashboardPage[] = [
   {
     path: '/settings/members',
     title: 'Members',
-    section,
+    section: 'settings',
     needs: ['listMembers', 'listInvitations', 'getSecurity'],
     show: showAll,
   },
   {
     path: '/settings/members/:id',
     title: 'Member',
-    section,
+    section: 'settings',
     needs: ['getMember', 'updateMember'],
     show: async (visit) => memberPage(visit.place, await visit.api.members.retrieve(idOf(visit))),
     // Who loses power, too: whoever holds a session that is not theirs would take it from others.
@@ -30,7 +44,7 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
   {
     path: '/settings/members/:id/remove',
     title: 'Remove a member',
-    section,
+    section: 'settings',
     needs: ['getMember', 'removeMember'],
     show: askRemove,
     act: { needs: ['removeMember'], risk: ofPower, run: remove },
@@ -38,15 +52,15 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
   {
     path: '/settings/invitations/new',
     title: 'Invite a member',
-    section,
+    section: 'settings',
     needs: ['createInvitation'],
     show: ({ place }) => Promise.resolve(invitePage(place)),
-    act: { needs: ['createInvitation'], risk: ofInvitation, run: invite },
+    act: { needs: ['createInvitation'], risk: ofInvitation, run: sendInvitation },
   },
   {
     path: '/settings/invitations/:id/revoke',
     title: 'Withdraw an invitation',
-    section,
+    section: 'settings',
     needs: ['listInvitations', 'revokeInvitation'],
     show: askWithdraw,
     act: { needs: ['revokeInvitation'], run: withdraw },
@@ -54,7 +68,7 @@ export const MEMBER_PAGES: readonly DashboardPage[] = [
   {
     path: '/settings/security',
     title: 'Security',
-    section,
+    section: 'settings',
     needs: ['getSecurity', 'updateSecurity'],
     show: async ({ api, place }) => securityPage(place, await api.organization.retrieveSecurity()),
     act: { needs: ['updateSecurity'], risk: ofPower, run: secure },
@@ -67,7 +81,7 @@ function ofPower(): RiskyAction {
 
 /** Of those who decide about others; who reads or helps is invited without a code. */
 function ofInvitation(visit: Visit): RiskyAction | null {
-  return isPowerful(new Typed(visit).text('role') ?? '') ? ofPower() : null;
+  return isPowerful(read(visit, ROLE).role) ? ofPower() : null;
 }
 
 const idOf = ({ params }: Visit): string => params['id'] ?? '';
@@ -82,8 +96,7 @@ async function showAll({ api, query, place }: Visit) {
 }
 
 async function change(visit: Visit) {
-  // What is no role is refused.
-  const role = new Typed(visit).required('role') as MemberChange['role'];
+  const role = read(visit, ROLE).role as MemberChange['role'];
   await visit.api.members.update(idOf(visit), { role });
   return { to: '/settings/members', notice: 'changed' } as const;
 }
@@ -106,10 +119,9 @@ async function remove(visit: Visit) {
   return { to: '/settings/members', notice: 'removed' } as const;
 }
 
-async function invite(visit: Visit) {
-  const typed = new Typed(visit);
-  const role = typed.required('role') as InvitationCreate['role'];
-  const body = { email: typed.required('email'), role };
+async function sendInvitation(visit: Visit) {
+  const { email, role } = read(visit, INVITATION);
+  const body = { email, role: role as InvitationCreate['role'] };
   const made = await visit.api.invitations.create(body, given({ idempotencyKey: visit.key }));
   if (made.url !== null) return invitedPage(visit.place, { ...made, url: made.url });
   return { to: '/settings/members', notice: 'sent' } as const;
@@ -136,10 +148,157 @@ async function withdraw(visit: Visit) {
 }
 
 async function secure(visit: Visit) {
-  const typed = new Typed(visit);
-  await visit.api.organization.updateSecurity({
-    requireSecondFactor: typed.isTicked('require_second_factor'),
-    refundStepUpAmount: typed.required('refund_step_up_amount'),
-  });
+  await visit.api.organization.updateSecurity(read(visit, SECURITY));
   return { to: '/settings/members', notice: 'changed' } as const;
+}
+
+type Rows<T> = { readonly data: readonly T[]; readonly hasMore: boolean };
+
+const ROLES = [
+  { value: 'read_only', label: 'read-only: can view' },
+  { value: 'support', label: 'support: helps customers and refunds' },
+  { value: 'admin', label: 'admin: all except owners, the processor and security' },
+  { value: 'owner', label: 'owner: everything' },
+];
+
+/** What is no role is refused. */
+const ROLE = { role: pick({ label: 'Role', options: ROLES, isRequired: true }) };
+
+const INVITATION = {
+  email: textField({ label: 'E-mail', type: 'email', isRequired: true, maxlength: 254 }),
+  ...ROLE,
+};
+
+const SECURITY = {
+  requireSecondFactor: tick({
+    label: 'Every member must have a second factor',
+    hint: 'A member without one can enroll one, and do nothing else.',
+  }),
+  refundStepUpAmount: textField({
+    label: "Require a 2FA code when a member's refunds in one hour exceed",
+    hint: 'In live mode, in any currency: 100.00.',
+    isRequired: true,
+    maxlength: 17,
+  }),
+};
+
+const roleName = (role: string): string => role.replace('_', '-');
+
+function membersPage(
+  place: Place,
+  of: {
+    readonly members: Rows<Member>;
+    readonly invitations: Rows<Invitation>;
+    readonly security: Security;
+  },
+): Html {
+  const { members, invitations, security } = of;
+  const invite = place.may('createInvitation')
+    ? [button(place, '/settings/invitations/new', 'Invite a member', false)]
+    : [];
+  return html`${heading('Members', { under: 'The same in test and live mode.', actions: invite })}
+  ${table({
+    caption: 'Members, newest first',
+    columns: ['Name', 'E-mail', 'Role', 'Second factor', 'Joined', 'Actions'],
+    rows: members.data.map((member) => [
+      html`<bdi>${member.name}</bdi>`,
+      html`<bdi>${member.email}</bdi>`,
+      roleName(member.role),
+      member.secondFactor ? 'enrolled' : 'none',
+      instant(place, member.createdAt),
+      memberActions(place, member),
+    ]),
+    empty: 'No members yet.',
+  })}
+  ${pager(place, { hasMore: members.hasMore, last: members.data.at(-1)?.id })}
+  ${section('Invitations', invitationsOf(place, invitations))}
+  ${section(
+    'Security',
+    facts([
+      ['Second factor', security.requireSecondFactor ? 'required for every member' : 'optional'],
+      [
+        '2FA code',
+        `required in live mode for refunds of more than ${security.refundStepUpAmount} in one hour`,
+      ],
+    ]),
+    place.may('updateSecurity') ? [button(place, '/settings/security', 'Change')] : [],
+  )}`;
+}
+
+function memberActions(place: Place, { id, email }: Member): Html {
+  const to = (action: string, text: string) =>
+    html`<a class="button quiet" href="${place.base}/settings/members/${id}${action}"
+      >${text}<span class="away"> ${email}</span></a
+    >`;
+  return html`<span class="actions"
+    >${place.may('updateMember') ? to('', 'Change') : null}
+    ${place.may('removeMember') ? to('/remove', 'Remove') : null}</span
+  >`;
+}
+
+function invitationsOf(place: Place, { data }: Rows<Invitation>): Html {
+  return table({
+    caption: 'Invitations, newest first',
+    columns: ['E-mail', 'Role', 'State', 'Invited by', 'Expires', 'Actions'],
+    rows: data.map(({ id, email, role, status, invitedBy, expiresAt }) => [
+      html`<bdi>${email}</bdi>`,
+      roleName(role),
+      badge(status),
+      invitedBy === null ? 'a key' : html`<bdi>${invitedBy}</bdi>`,
+      instant(place, expiresAt),
+      status === 'open' && place.may('revokeInvitation')
+        ? html`<a class="button quiet" href="${place.base}/settings/invitations/${id}/revoke"
+            >Withdraw<span class="away"> ${email}</span></a
+          >`
+        : null,
+    ]),
+    empty: 'No open invitations.',
+  });
+}
+
+function memberPage(place: Place, { id, name, email, role, secondFactor }: Member): Html {
+  return html`${heading(html`<bdi>${name}</bdi>`, { under: html`<bdi>${email}</bdi>` })}
+  ${facts([
+    ['Id', code(id)],
+    ['Second factor', secondFactor ? 'enrolled' : 'none'],
+  ])}
+  ${form(place, {
+    to: `/settings/members/${id}`,
+    submit: 'Change role',
+    fields: drawFields(place, ROLE, { values: { role } }),
+  })}`;
+}
+
+function invitePage(place: Place): Html {
+  return html`${heading('Invite a member', { under: 'By a link that is valid for one week.' })}
+  ${drawForm(place, INVITATION, { to: '/settings/invitations/new', submit: 'Invite' })}`;
+}
+
+/** Where no mail is sent: the link is passed on by hand. */
+function invitedPage(
+  place: Place,
+  { email, role, url }: { readonly email: string; readonly role: string; readonly url: string },
+): Html {
+  const { id } = place.organisation;
+  return html`${heading('Invitation created', { under: html`<bdi>${email}</bdi>` })}
+    <p>No mail is sent. Copy the link and send it yourself. It works once, within a week.</p>
+    ${shownOnce('Invitation link', url)}
+    <p>
+      Someone who already has an account signs in first. The invitation is also under "Your
+      account". An operator can create the member with a sign-in link instead:
+    </p>
+    <p>
+      <code>${ADMIN_COMMAND} user create --org ${id} --email ${word(email)} --role ${role}</code>
+    </p>
+    <p>${button(place, '/settings/members', 'All members', false)}</p>`;
+}
+
+/** As one word of a shell, whatever is in it. */
+function word(text: string): string {
+  return /^[\w.+@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function securityPage(place: Place, security: Security): Html {
+  return html`${heading('Security', { under: 'For all members, in test and live mode.' })}
+  ${drawForm(place, SECURITY, { to: '/settings/security', submit: 'Save', values: security })}`;
 }

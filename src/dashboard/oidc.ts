@@ -3,7 +3,7 @@
 // Holds: what the browser brings back is what this browser was sent away with, within ten minutes,
 // once: a sign-in that somebody else began ends nowhere.
 import { unreachable } from '../../ledger/kernel/assert.ts';
-import { toldPage } from './views/sign-in.ts';
+import { toldPage } from './sign-in.ts';
 import type { OidcChecks } from '../people/oidc.ts';
 import { signInByEmail } from '../people/sign-in.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';

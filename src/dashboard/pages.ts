@@ -13,6 +13,7 @@ import { PROCESSOR_PAGES } from './processor.ts';
 import { SALES_PAGES } from './sales.ts';
 import { SETTINGS_PAGES } from './settings.ts';
 import { TEST_CLOCK_PAGES } from './test-clock.ts';
+import { WEBHOOK_REPLAY_PAGES } from './webhook-replay.ts';
 import { WEBHOOK_PAGES } from './webhooks.ts';
 import { WHY_PAGES } from './why.ts';
 
@@ -24,6 +25,7 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   ...SALES_PAGES,
   ...EVENT_PAGES,
   ...WEBHOOK_PAGES,
+  ...WEBHOOK_REPLAY_PAGES,
   ...DELIVERY_PAGES,
   ...KEY_PAGES,
   ...AUDIT_LOG_PAGES,

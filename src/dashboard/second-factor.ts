@@ -1,5 +1,5 @@
 // The code after a sign-in, and again before what is risky.
-import { codePage } from './views/sign-in.ts';
+import { codePage } from './sign-in.ts';
 import { giveCode } from '../people/second-factor.ts';
 import type { SignedIn } from './serve/door.ts';
 import { BASE, goTo, localPath, originOf, show, type PeoplePagesDeps } from './serve/entry.ts';

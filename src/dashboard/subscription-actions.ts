@@ -16,8 +16,8 @@ import {
 } from './views/subscription-forms.ts';
 import { Html } from '../pages/html.ts';
 import type { DashboardPage, Visit } from './serve/page.ts';
-import { standingOf, upcomingOf } from './subscriptions.ts';
-import { given, Typed } from './serve/typed.ts';
+import { readUpcoming, standingOf } from './subscriptions.ts';
+import { given, Typed } from './form/typed.ts';
 
 /** As many products as a change offers the plans of. */
 const PRODUCTS_MAX = 200;
@@ -166,7 +166,7 @@ export const SUBSCRIPTION_ACTION_PAGES: readonly DashboardPage[] = ACTION_PAGES.
 async function subjectOf(api: Tollhouse, id: string) {
   const [{ subscription, actions }, upcoming] = await Promise.all([
     standingOf(api, id),
-    upcomingOf(api, id),
+    readUpcoming(api, id),
   ]);
   const product = await api.products.retrieve(subscription.productId);
   const price = product.prices.find((each) => each.id === subscription.priceId) ?? null;

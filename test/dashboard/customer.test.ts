@@ -1,8 +1,8 @@
 // The pages of one customer, drawn: nothing, the usual, and hostile names.
 import { expect, test } from 'bun:test';
 import type { Balance, Customer, LiveGrant, Subscription } from '../../src/client/types.ts';
-import { alertForm } from '../../src/dashboard/views/alerts.ts';
-import { customerPage, type CustomerFacts } from '../../src/dashboard/views/customer.ts';
+import { alertForm } from '../../src/dashboard/alerts.ts';
+import { customerPage, type CustomerFacts } from '../../src/dashboard/customers.ts';
 import {
   correctionForm,
   customerForm,
@@ -13,7 +13,7 @@ import {
   spendCapForm,
   voidGrantForm,
 } from '../../src/dashboard/views/customer-forms.ts';
-import { customersPage } from '../../src/dashboard/views/customers.ts';
+import { customersPage } from '../../src/dashboard/customers.ts';
 import type { Html } from '../../src/pages/html.ts';
 import { placeAt } from './place.ts';
 

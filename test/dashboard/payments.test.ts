@@ -1,6 +1,6 @@
 // The pages of payments, drawn: what is left, what is offered to whom.
 import { expect, test } from 'bun:test';
-import { paymentPage, paymentsPage, refundPage } from '../../src/dashboard/views/payments.ts';
+import { paymentPage, paymentsPage, refundPage } from '../../src/dashboard/payments.ts';
 import { placeAt } from './place.ts';
 import { HOSTILE, paymentOf, refundOf } from './samples.ts';
 

@@ -2,7 +2,6 @@
 import { type Tollhouse, TollhouseError } from '../../client/index.ts';
 import type { Fault, Place } from '../parts/place.ts';
 import { isUuid } from '../../records/uuid.ts';
-import type { Visit } from './page.ts';
 
 const PAGE_ROWS = 50;
 /** As many as the API gives at once. */
@@ -68,11 +67,10 @@ export async function customerNamed(api: Tollhouse, text: string): Promise<Named
 }
 
 /** Whose rows the filter `customer` asks for: everybody's where it is empty. */
-export async function customerFilter({
-  api,
-  query,
-}: Pick<Visit, 'api' | 'query'>): Promise<Partial<Named> | null> {
-  const asked = filterOf(query, 'customer');
+export async function customerFilter(
+  api: Tollhouse,
+  asked: string | undefined,
+): Promise<Partial<Named> | null> {
   return asked === undefined ? {} : customerNamed(api, asked);
 }
 

@@ -1,7 +1,7 @@
 // A customer's balances, explained: which grant pays next, what is held back, what comes when.
 import type { Balance, Customer, CustomerAlert, LiveGrant } from '../../client/types.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { alertWords } from './alerts.ts';
+import { alertWords } from '../alerts.ts';
 import { facts, heading, link, live, section } from '../parts/parts.ts';
 import { pager, table } from '../parts/tables.ts';
 import { badge, code, instant, quantity } from '../parts/values.ts';

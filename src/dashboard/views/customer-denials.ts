@@ -5,7 +5,7 @@ import { link, section } from '../parts/parts.ts';
 import { table } from '../parts/tables.ts';
 import { instant, quantity } from '../parts/values.ts';
 import type { Place } from '../parts/place.ts';
-import { explanationOf } from './why.ts';
+import { explanationOf } from '../why.ts';
 
 /** `denials`: newest first. */
 export function denialsSection(place: Place, denials: readonly Decision[]): Html {

@@ -14,7 +14,7 @@ import { heading, link, section } from '../parts/parts.ts';
 import { instant, money } from '../parts/values.ts';
 import type { Place } from '../parts/place.ts';
 import { previewOf } from '../parts/subscription-preview.ts';
-import { upcomingOf } from './subscriptions.ts';
+import { upcomingOf } from '../subscriptions.ts';
 
 /** What is acted on, as it is. */
 export type Subject = {

@@ -1,12 +1,12 @@
 // What is asked: every page, lists with each filter and deep inside, and the calls behind them.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
-import { CHECKOUT_STATUSES } from '../../../src/dashboard/views/checkouts.ts';
+import { CHECKOUT_STATUSES } from '../../../src/dashboard/checkouts.ts';
 import { DELIVERY_STATUSES } from '../../../src/records/deliveries.ts';
 import { EVENT_TYPES } from '../../../src/records/events.ts';
-import { PAYMENT_STATUSES } from '../../../src/dashboard/views/payments.ts';
-import { INVOICE_STATUSES } from '../../../src/dashboard/views/invoices.ts';
-import { PRODUCT_STATUSES } from '../../../src/dashboard/views/products.ts';
-import { SUBSCRIPTION_STATUSES } from '../../../src/dashboard/views/subscriptions.ts';
+import { PAYMENT_STATUSES } from '../../../src/dashboard/payments.ts';
+import { INVOICE_STATUSES } from '../../../src/dashboard/invoices.ts';
+import { PRODUCT_STATUSES } from '../../../src/dashboard/products.ts';
+import { SUBSCRIPTION_STATUSES } from '../../../src/dashboard/subscriptions.ts';
 import { FILES, SHOWN_PATHS } from '../../dashboard/book.ts';
 import type { World } from './world.ts';
 

@@ -3,9 +3,9 @@
 // Holds: nothing is judged here. A field that was left empty is left out, and the rest goes to the
 // API as it is, whose refusal the page shows.
 import { instantOf } from '../parts/local-time.ts';
-import type { Visit } from './page.ts';
+import type { Place } from '../parts/place.ts';
 
-type Given<T> = {
+export type Given<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
@@ -21,7 +21,13 @@ export class Typed {
   readonly #form: URLSearchParams;
   readonly #zone: string;
 
-  constructor({ form, place }: Pick<Visit, 'form' | 'place'>) {
+  constructor({
+    form,
+    place,
+  }: {
+    readonly form: URLSearchParams;
+    readonly place: Pick<Place, 'zone'>;
+  }) {
     this.#form = form;
     this.#zone = place.zone;
   }
@@ -41,6 +47,11 @@ export class Typed {
   number(name: string): number | undefined {
     const text = this.text(name);
     return text === undefined ? undefined : Number(text);
+  }
+
+  /** Of boxes that share a name. */
+  all(name: string): string[] {
+    return this.#form.getAll(name);
   }
 
   /** Of a `select`. */

@@ -36,6 +36,8 @@ export type Transfer = {
   readonly refund?: RefundKey | null;
   /** Credits that a pool pays for a member: the account of the member's period. */
   readonly drawnFor?: string;
+  /** A level that a period begins with: the event of an earlier period that set it. */
+  readonly carried?: string;
   /** The dispute that moves it. */
   readonly dispute?: string | null;
 };

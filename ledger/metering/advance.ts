@@ -1,6 +1,7 @@
 import { fireAlerts } from './alerts.ts';
 import { announceGrant } from './announcements.ts';
 import { assert, must } from '../kernel/assert.ts';
+import { begun } from './carry.ts';
 import { type MeterContext, MeterDraft } from './meter-draft.ts';
 import type { MeterEffects } from './meter-effects.ts';
 import { cutDue, entitles, type Grant, hasSameTerms, isUsedUp, leaderOf, left } from './grants.ts';
@@ -376,12 +377,13 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   if (closing.opened) draft.changePeriod(closing, { end: at });
   const closed = draft.state.current;
   const early = startingAt(draft.state.others, at);
-  const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
+  const empty = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
+  const next = begun(draft, empty);
   const oldest = keptSince(draft.state.reservations, draft.context.now);
   const others = withoutOld(draft.state.others, oldest);
   draft.change({
     current: next,
-    others: early === undefined ? others : others.filter((period) => period !== early),
+    others: next.opened ? others.filter(({ accountId }) => accountId !== next.accountId) : others,
     stretch: { start: openingOf(draft, at), aggregate: 0n },
     allocated: 0n,
   });

@@ -42,6 +42,8 @@ export type Meter = {
   readonly slug: string;
   readonly aggregation: Aggregation;
   readonly scale: number;
+  /** Of a `last` meter: whether each period begins with the level of the one before (`carry.ts`). */
+  readonly carry: boolean;
 };
 
 export type Customer = {

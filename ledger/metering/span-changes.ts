@@ -1,3 +1,4 @@
+import { isCarried } from './carry.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { MeterDraft } from './meter-draft.ts';
 import type { Mark, Span, Unbilled } from './span.ts';
@@ -55,7 +56,7 @@ export function openSpan(draft: MeterDraft, at: number): void {
     end: null,
     endedIn: null,
     limit: null,
-    opening: start === current.start && place === 0 ? NOTHING : markOf(current),
+    opening: start === current.start && place === 0 ? openingOf(current) : markOf(current),
     closing: null,
     billedAs: null,
   });
@@ -216,6 +217,11 @@ function isFree({ state, context }: MeterDraft, span: Span): boolean {
 
 function markOf({ aggregate, latest }: Mark): Mark {
   return { aggregate, latest };
+}
+
+/** What was recorded early is in the period. */
+function openingOf(period: Period): Mark {
+  return isCarried(period) ? markOf(period) : NOTHING;
 }
 
 const NOTHING: Mark = { aggregate: 0n, latest: null };

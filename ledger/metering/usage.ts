@@ -2,6 +2,7 @@ import { announceExhaustion, announceLate } from './announcements.ts';
 import { advance, advanced } from './advance.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
 import { withReserved } from './capped.ts';
+import { carryOn, isLater } from './carry.ts';
 import { checkCovered, overLimit } from './cover.ts';
 import { paidBy, paidByNone } from './credits.ts';
 import { type MeterContext, MeterDraft } from './meter-draft.ts';
@@ -128,11 +129,12 @@ export function decideUsage(
   const settle = followsOn(draft.state, { period, after, used })
     ? anew(draft, { period, after, value: used, key: id })
     : null;
-  countLate(draft, { period, eventAt }, (mark) =>
-    aggregated(context, mark, { id, value, eventAt, isNew }),
-  );
+  const count = (mark: Mark): Mark => aggregated(context, mark, { id, value, eventAt, isNew });
+  countLate(draft, { period, eventAt }, count);
   draft.changePeriod(period, { consumed, aggregate, latest });
   settle?.();
+  const isCarried =
+    context.meter.carry && latest !== period.latest && carryOn(draft, period, next, count);
   if (!draft.mayDraw()) return { outcome: { kind: 'out_of_range' }, effects: null };
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);
@@ -155,7 +157,7 @@ export function decideUsage(
   if (isCurrent && change > 0n && crossed(draft.state, rest)) {
     announceExhaustion(draft, context.now);
   }
-  if (!isCurrent && settle !== null) announceLate(draft, before);
+  if (!isCurrent && (settle !== null || isCarried)) announceLate(draft, before);
   return { outcome: { kind: 'recorded', record: answer }, effects: draft.effects() };
 }
 
@@ -184,12 +186,9 @@ function aggregated(
     case 'last': {
       assert(event.value >= 0n, 'a last value takes no corrections');
       const { latest } = period;
-      const later =
-        latest === null ||
-        event.eventAt > latest.at ||
-        (event.eventAt === latest.at && event.id > latest.id);
-      if (!later) return { aggregate: period.aggregate, latest };
-      return { aggregate: event.value, latest: { at: event.eventAt, id: event.id } };
+      const own = { at: event.eventAt, id: event.id };
+      if (!isLater(own, latest)) return { aggregate: period.aggregate, latest };
+      return { aggregate: event.value, latest: own };
     }
     case 'unique':
       return { aggregate: period.aggregate + (event.isNew ? step : 0n), latest: null };

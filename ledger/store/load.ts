@@ -108,7 +108,7 @@ async function readMeters(
 ): Promise<Rows> {
   const [states, grants, periods] = await Promise.all([
     byMeter(sql<StateRow[]>`
-      select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, (
+      select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, m.carry, (
         select jsonb_agg(to_jsonb(u) || jsonb_build_object('price', ${priceJson(sql)}) order by u.started_at, u.place)
         from usage_spans u join usage_prices p on p.id = u.usage_price_id
         where u.slot = c.slot and u.customer_id = c.customer_id and u.meter_id = c.meter_id and u.live) as spans, (
@@ -129,7 +129,7 @@ async function readMeters(
       left join usage_prices p on p.id = g.usage_price_id`),
     byMeter(sql<PeriodRow[]>`
       select * from (
-        select ${periodColumns(sql)}, a.slot, m.slug, m.aggregation as meter_aggregation, m.scale,
+        select ${periodColumns(sql)}, a.slot, m.slug, m.aggregation as meter_aggregation, m.scale, m.carry,
           a.period_start < coalesce(c.period_start, 'epoch') as is_over,
           min(a.period_start) filter (where b.debits_pending > 0 and a.period_start < c.period_start)
             over (partition by a.customer_id) as held_since
@@ -264,6 +264,7 @@ function meterOf(customer: Customer, row: MeterColumns): Meter {
     slug: row.slug,
     aggregation: row.meter_aggregation,
     scale: row.scale,
+    carry: row.carry,
   };
 }
 
@@ -416,6 +417,7 @@ type MeterColumns = {
   slug: string;
   meter_aggregation: Aggregation;
   scale: number;
+  carry: boolean;
 };
 
 type PeriodRow = MeterColumns & {

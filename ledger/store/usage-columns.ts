@@ -120,8 +120,9 @@ function json(value: object | null | undefined): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-function recordOf({ refund, dispute, drawnFor }: Transfer): object | null {
+function recordOf({ refund, dispute, drawnFor, carried }: Transfer): object | null {
   if (drawnFor !== undefined) return { drawnFor };
+  if (carried !== undefined) return { carried };
   if (typeof dispute === 'string') return { dispute };
   return typeof refund?.refusal === 'string' ? { refusal: refund.refusal } : null;
 }

@@ -5,6 +5,11 @@ export type Operations = {
   /**
    * Create a meter
    *
+   * A `last` meter with `carry` begins each period with the level of the one before, without
+   * an event: seats or stored bytes that nobody reports anew. Usage that is sold bills the
+   * level of a period without events, too. A late event counts for all later periods that have
+   * none of their own. 400 with any other aggregation.
+   *
    * With `creditCosts` the meter is a pool of credits that pays for other features. A
    * customer's own allowance of such a feature is used first. Beyond it each unit costs
    * credits of the pool. Customers are granted the pool as any feature, by a product or by a
@@ -3438,6 +3443,8 @@ export type Meter = {
   uniqueProperty: string | null;
   unit: string | null;
   scale: number;
+  /** Whether each period begins with the level of the one before. */
+  carry: boolean;
   metadata: Metadata;
   status: MeterStatus;
   /**
@@ -3480,6 +3487,11 @@ export type MeterCreate = {
   uniqueProperty?: string;
   /** Decimals of a quantity. Default of a pool of credits: 9. */
   scale?: number;
+  /**
+   * For `last` alone: each period begins with the level of the one before, such as seats or
+   * stored bytes. Without it each begins with nothing.
+   */
+  carry?: boolean;
   unit?: string;
   metadata?: Metadata;
   /**
@@ -3503,6 +3515,11 @@ export type MeterPut = {
   uniqueProperty?: string;
   /** Decimals of a quantity. Default of a pool of credits: 9. */
   scale?: number;
+  /**
+   * For `last` alone: each period begins with the level of the one before, such as seats or
+   * stored bytes. Without it each begins with nothing.
+   */
+  carry?: boolean;
   name?: string;
   description?: string | null;
   unit?: string | null;

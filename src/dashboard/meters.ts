@@ -3,7 +3,7 @@ import type { Alert, CreditCostCreate, Meter } from '../client/types.ts';
 import { meterAlertsSection } from './alerts.ts';
 import { catalogueHead } from './parts/catalogue.ts';
 import { confirmPage } from './parts/confirm.ts';
-import { choice, numberField, textField } from './form/field.ts';
+import { choice, numberField, textField, tick } from './form/field.ts';
 import { drawForm, drawRows, filled, read, readRows } from './form/form.ts';
 import { button, facts, heading, link } from './parts/parts.ts';
 import type { Place } from './parts/place.ts';
@@ -84,7 +84,8 @@ async function showMeter({ api, place, params: { id = '' } }: Visit) {
 
 async function create(visit: Visit): Promise<Done> {
   const { api, key } = visit;
-  const meter = filled({ ...read(visit, NEW_METER), ...costsOf(visit) });
+  const { carry, ...typed } = read(visit, NEW_METER);
+  const meter = filled({ ...typed, ...(carry && { carry }), ...costsOf(visit) });
   const { id } = await api.meters.create(meter, given({ idempotencyKey: key }));
   return { to: `/meters/${id}`, notice: 'created' };
 }
@@ -154,6 +155,7 @@ function meterPage(
     ['Unique property', meter.uniqueProperty],
     ['Unit', meter.unit],
     ['Decimals', String(meter.scale)],
+    meter.carry ? ['Each period begins', 'with the level of the one before'] : null,
     meter.creditCosts.length === 0 ? null : ['Pays for', costsShown(place, meter)],
     ['Created', instant(place, meter.createdAt)],
     ...Object.entries(meter.metadata).map(([name, text]) => [name, text] as const),
@@ -203,6 +205,10 @@ const NEW_METER = {
   valueProperty: textField({ label: 'Value property', maxlength: 40 }),
   uniqueProperty: textField({ label: 'Unique property', maxlength: 40 }),
   scale: numberField({ label: 'Decimals', maxlength: 2 }),
+  carry: tick({
+    label: 'Each period begins with the level of the one before',
+    hint: 'For last alone: seats, stored bytes. It cannot be changed later.',
+  }),
 };
 
 /** Of a meter that sums; null: of a new one. */

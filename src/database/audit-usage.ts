@@ -10,11 +10,9 @@
 // that was decided. An event that was recorded before a mark with a time after it counts before it.
 import { BOOKS } from '../../ledger/store/audit.ts';
 import { EVENTS_OF } from '../../ledger/store/events-of.ts';
+import { EVENT_AT, IS_EVENT } from './audit-levels.ts';
 import { dueOf, everBackOf, FORGIVEN, forgivenOf, USAGE_BACK_CHECKS } from './audit-usage-back.ts';
 import { SOLD_COSTS, SOLD_TIERS } from './audit-usage-cost.ts';
-
-const EVENT_AT = 'coalesce(t.event_at, t.at)';
-const IS_EVENT = `t.value IS NOT NULL AND t.kind <> 'refused'`;
 
 /**
  * Of an invoice `i`: whether it was for a change that was taken back, which is given back whole. What
@@ -56,11 +54,19 @@ const LINES = `
     FROM invoices i CROSS JOIN LATERAL jsonb_array_elements(i.lines) l WHERE l ? 'usageId'
   )`;
 
+/** The accounts whose events count in a span `s`: of a meter that carries those of earlier periods, too. */
+const COUNTED = `(
+  SELECT s.account_id AS id UNION ALL
+  SELECT p.id FROM meters m JOIN accounts a ON a.slot = s.slot AND a.id = s.account_id
+  JOIN accounts p ON p.slot = a.slot AND p.customer_id = a.customer_id AND p.meter_id = a.meter_id AND p.kind = 'meter' AND p.period_start < a.period_start
+  WHERE m.id = s.meter_id AND m.carry)`;
+
 /** When the last event that counts in spans of a line came, and whether some of them are dropped. */
 const CAME = `
       SELECT s.billed_as, max(t.at) AS last_at, bool_or(d.account_id IS NOT NULL) AS is_dropped FROM usage_spans s
       LEFT JOIN closing_balances d ON d.account_id = s.account_id
-      LEFT JOIN ${BOOKS} t ON t.debit = s.account_id AND ${IS_EVENT} AND ${EVENT_AT} < s.ended_at
+      CROSS JOIN LATERAL ${COUNTED} k
+      LEFT JOIN ${BOOKS} t ON t.debit = k.id AND ${IS_EVENT} AND ${EVENT_AT} < s.ended_at
       WHERE s.billed_as IS NOT NULL GROUP BY s.billed_as`;
 
 /** Lines of a period in which more is sold: what is due of them changes until that is billed. */
@@ -75,7 +81,7 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
 
   'a mark of sold usage is the fold of the events before it': `
     WITH marks AS (
-      SELECT s.id, s.account_id, s.subscription_id, m.aggregation, m.scale, k.*, a.period_start < k.until
+      SELECT s.id, s.account_id, s.subscription_id, m.aggregation, m.carry, a.slot, a.customer_id, a.meter_id, a.period_start, m.scale, k.*, a.period_start < k.until
           -- In the millisecond in which the period begins, too.
           OR EXISTS (SELECT FROM usage_spans n WHERE n.account_id = s.account_id AND n.started_at = k.until AND n.ended_at = k.until) AS is_within,
         b.period_end <= k.until AS is_whole, b.aggregate AS whole, c.account_id IS NOT NULL AS is_dropped,
@@ -91,7 +97,9 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
     ), sides AS (
       SELECT k.id, k.mark, t.id AS event, t.value, t.events, coalesce(t.amount, t.value) AS amount, ${EVENT_AT} AS event_at,
         ${EVENT_AT} < k.until OR k.is_within AND t.at < k.until AS is_before,
-        ${EVENT_AT} >= k.until AND (k.is_within AND t.at = k.until OR k.is_end) AS is_either
+        ${EVENT_AT} >= k.until AND (k.is_within AND t.at = k.until OR k.is_end
+          -- A period that an early event opened begins with nothing.
+          OR k.carry AND k.mark = 'opening' AND NOT k.is_within AND t.at <= k.until) AS is_either
       FROM marks k JOIN ${BOOKS} t ON t.debit = k.account_id AND ${IS_EVENT}
     ), folded AS (
       SELECT id, mark, bool_or(is_either) AS is_either,
@@ -102,16 +110,23 @@ export const USAGE_CHECKS: Readonly<Record<string, string>> = {
         sum(amount) FILTER (WHERE is_before) AS members,
         max(ROW(event_at, event, value)) FILTER (WHERE is_before) AS latest
       FROM sides GROUP BY id, mark
+    ), earlier AS (
+      SELECT k.id, k.mark, max(ROW(${EVENT_AT}, t.id, t.value)) FILTER (WHERE t.id IS NOT NULL) AS latest, bool_or(c.account_id IS NOT NULL) AS is_dropped
+      FROM marks k JOIN accounts p ON p.slot = k.slot AND p.customer_id = k.customer_id AND p.meter_id = k.meter_id AND p.kind = 'meter' AND p.period_start < k.period_start
+      LEFT JOIN ${BOOKS} t ON t.debit = p.id AND ${IS_EVENT} LEFT JOIN closing_balances c ON c.account_id = p.id
+      WHERE k.carry GROUP BY k.id, k.mark
     )
     SELECT k.id AS span, k.mark, k.until, k.aggregate, d.aggregate AS derived, f.latest
-    FROM marks k LEFT JOIN folded f ON f.id = k.id AND f.mark = k.mark CROSS JOIN LATERAL (
+    FROM marks k LEFT JOIN folded f ON f.id = k.id AND f.mark = k.mark LEFT JOIN earlier e ON e.id = k.id AND e.mark = k.mark CROSS JOIN LATERAL (
       SELECT CASE WHEN k.is_dropped THEN CASE WHEN k.is_whole THEN k.whole END
         ELSE CASE k.aggregation WHEN 'sum' THEN f.total WHEN 'count' THEN f.signed * 10 ^ k.scale
           WHEN 'max' THEN f.highest WHEN 'unique' THEN f.members ELSE k.aggregate END END AS aggregate
     ) d
     WHERE f.is_either IS NOT TRUE AND (k.aggregate <> coalesce(d.aggregate, CASE WHEN k.is_dropped THEN k.aggregate ELSE 0 END)
       OR k.aggregation = 'last' AND k.is_dropped IS NOT TRUE
-        AND coalesce(f.latest, ROW(NULL::timestamptz, NULL::uuid, 0::bigint)) IS DISTINCT FROM ROW(k.latest_at, k.latest_id, k.aggregate))`,
+        -- What retention has dropped may have set it.
+        AND NOT (coalesce(e.is_dropped, false) AND NOT EXISTS (SELECT FROM ${BOOKS} t WHERE t.id = k.latest_id))
+        AND coalesce(f.latest, e.latest, ROW(NULL::timestamptz, NULL::uuid, 0::bigint)) IS DISTINCT FROM ROW(k.latest_at, k.latest_id, k.aggregate))`,
 
   'usage is sold once': `
     SELECT id AS span, customer_id AS customer, meter_id AS meter, started_at, sold_until FROM (

@@ -10,6 +10,7 @@ import type { Bigints } from '../../ledger/store/bigints.ts';
 import { ALERT_CHECKS } from './audit-alerts.ts';
 import { CREDIT_CHECKS } from './audit-credits.ts';
 import { GRANT_CHECKS } from './audit-grants.ts';
+import { LEVEL_CHECKS } from './audit-levels.ts';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { RESERVATION_CHECKS } from './audit-reservations.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
@@ -27,6 +28,7 @@ export const CHECKS: Readonly<Record<string, string>> = {
   ...USAGE_CHECKS,
   ...USAGE_BIN_CHECKS,
   ...GRANT_CHECKS,
+  ...LEVEL_CHECKS,
   ...RESERVATION_CHECKS,
   ...WEBHOOK_CHECKS,
   ...CREDIT_CHECKS,

@@ -134,8 +134,10 @@ CREATE TABLE meters (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   deleted_at timestamptz,
+  carry boolean DEFAULT false NOT NULL,
   CONSTRAINT meters_pkey PRIMARY KEY (id),
   CONSTRAINT meters_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT meters_carry_a_level CHECK (NOT carry OR aggregation = 'last'::aggregation),
   CONSTRAINT meters_scale_in_range CHECK (scale >= 0 AND scale <= 9),
   CONSTRAINT meters_status_known CHECK (status = ANY (ARRAY['active'::text, 'archived'::text])),
   CONSTRAINT meters_unique_has_property CHECK (aggregation <> 'unique'::aggregation OR unique_property IS NOT NULL)

@@ -22,7 +22,7 @@ const TRIES_MAX = 4;
 
 export type Fixed = Pick<
   MeterRecord,
-  'eventName' | 'aggregation' | 'valueProperty' | 'uniqueProperty' | 'scale'
+  'eventName' | 'aggregation' | 'valueProperty' | 'uniqueProperty' | 'scale' | 'carry'
 >;
 
 export type PutMeter =

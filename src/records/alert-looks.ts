@@ -26,7 +26,7 @@ export async function takeOwedLook(sql: Transaction): Promise<OwedLook | null> {
   const [row] = await sql<OwedLook[]>`
     select a.id, a.type, a.threshold, a.customer_id as "customerId", a.looked_through as "lookedThrough",
       jsonb_build_object('id', m.id, 'organisationId', m.organisation_id, 'mode', m.mode, 'slug', m.slug,
-        'aggregation', m.aggregation, 'scale', m.scale) as meter
+        'aggregation', m.aggregation, 'scale', m.scale, 'carry', m.carry) as meter
     from alerts a join meters m on m.id = a.meter_id
     where a.look_at <= now() order by a.look_at limit 1 for update of a skip locked`;
   return row ?? null;

@@ -33,6 +33,7 @@ type Row = Alert & {
   readonly meterId: string;
   readonly slug: string;
   readonly aggregation: Meter['aggregation'];
+  readonly carry: boolean;
   readonly scale: number;
 } & Tenant;
 
@@ -44,7 +45,7 @@ const LEFT_BEHIND_MS = 5000;
 const selected = (sql: Executor) => sql`
   select alerts.id, alerts.organisation_id as "organisationId", alerts.mode, alerts.type, alerts.threshold,
     alerts.customer_id as "customerId", c.external_customer_id as "externalCustomerId",
-    alerts.created_at as "createdAt", m.id as "meterId", m.slug, m.aggregation, m.scale
+    alerts.created_at as "createdAt", m.id as "meterId", m.slug, m.aggregation, m.scale, m.carry
   from alerts join meters m on m.id = alerts.meter_id left join customers c on c.id = alerts.customer_id`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
@@ -198,7 +199,7 @@ export async function listAlertsForAll(
 
 function recordOf(row: Row): AlertRecord {
   const { id, type, threshold, customerId, externalCustomerId, createdAt } = row;
-  const { organisationId, mode, meterId, slug, aggregation, scale } = row;
-  const meter = { id: meterId, organisationId, mode, slug, aggregation, scale };
+  const { organisationId, mode, meterId, slug, aggregation, scale, carry } = row;
+  const meter = { id: meterId, organisationId, mode, slug, aggregation, scale, carry };
   return { id, type, threshold, customerId, externalCustomerId, createdAt, meter };
 }

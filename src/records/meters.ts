@@ -49,6 +49,7 @@ export type NewMeter = {
   readonly uniqueProperty: string | null;
   readonly unit: string | null;
   readonly scale: number;
+  readonly carry: boolean;
   readonly metadata: Readonly<Record<string, string>>;
 };
 
@@ -63,7 +64,7 @@ export type MeterPatch = {
 
 const columns = (sql: Executor) => sql`
   id, organisation_id as "organisationId", mode, slug, name, description, event_name as "eventName",
-  aggregation, value_property as "valueProperty", unique_property as "uniqueProperty", unit, scale,
+  aggregation, value_property as "valueProperty", unique_property as "uniqueProperty", unit, scale, carry,
   metadata, status, ${creditCostsColumn(sql)} as "creditCosts", created_at as "createdAt", updated_at as "updatedAt"`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
@@ -89,10 +90,10 @@ export async function insertMeter(
   if (full !== null) return full;
   const [row] = await sql<MeterRecord[]>`
     insert into meters (id, organisation_id, mode, slug, name, description, event_name, aggregation,
-      value_property, unique_property, unit, scale, metadata, status, created_at, updated_at)
+      value_property, unique_property, unit, scale, carry, metadata, status, created_at, updated_at)
     values (${meter.id}, ${scope.organisationId}, ${scope.mode}, ${meter.slug}, ${meter.name},
       ${meter.description}, ${meter.eventName}, ${meter.aggregation}, ${meter.valueProperty},
-      ${meter.uniqueProperty}, ${meter.unit}, ${meter.scale}, ${sql.json(meter.metadata)},
+      ${meter.uniqueProperty}, ${meter.unit}, ${meter.scale}, ${meter.carry}, ${sql.json(meter.metadata)},
       'active', ${at}, ${at})
     on conflict (organisation_id, mode, slug) where deleted_at is null do nothing
     returning ${columns(sql)}`;

@@ -27,16 +27,16 @@ export async function findReservation(
   if (!isUuid(id)) return null;
   const [row] = await sql<(Omit<ReservationRecord, 'meter' | Time> & Of)[]>`
     select v.id, v.customer_id as "customerId", v.amount, v.committed, v.status, v.late, v.created_at as "createdAt",
-      v.expires_at as "expiresAt", m.id as "meterId", m.organisation_id as "organisationId", m.mode, m.slug, m.aggregation, m.scale
+      v.expires_at as "expiresAt", m.id as "meterId", m.organisation_id as "organisationId", m.mode, m.slug, m.aggregation, m.scale, m.carry
     from reservations v join meters m on m.id = v.meter_id
     where v.id = ${id} and v.organisation_id = ${organisationId} and v.mode = ${mode}`;
   if (row === undefined) return null;
-  const { meterId, slug, aggregation, scale, createdAt, expiresAt, ...record } = row;
+  const { meterId, slug, aggregation, scale, carry, createdAt, expiresAt, ...record } = row;
   return {
     ...record,
     createdAt: createdAt.getTime(),
     expiresAt: expiresAt.getTime(),
-    meter: { id: meterId, organisationId, mode, slug, aggregation, scale },
+    meter: { id: meterId, organisationId, mode, slug, aggregation, scale, carry },
   };
 }
 

@@ -33,12 +33,14 @@ const textOf = async (path: string): Promise<string> =>
   (await owner.get(base + path)).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
 test("the dashboard makes a meter's credit costs, then changes them: the form keeps them", async () => {
-  await submit('/meters/new', {
+  const made = {
     slug: 'credits',
     aggregation: 'sum',
     'credit_costs.0.feature_key': 'chat',
     'credit_costs.0.cost': '0.5',
-  });
+  };
+  // What is not ticked is not sent.
+  await submit('/meters/new', made, /^carry/);
   const pool = await read('credits');
   expect(pool).toMatchObject({ scale: 9, credit_costs: [{ feature_key: 'chat', cost: '0.5' }] });
   expect(await textOf(`/meters/${pool.id}`)).toContain('Pays for chat : 0.5 a unit');

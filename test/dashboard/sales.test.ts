@@ -280,10 +280,16 @@ test('the dashboard previews a price with its trial, and writes nothing', async 
 });
 
 test('the dashboard makes, changes and deletes meters and discounts', async () => {
-  const { text } = await member.act('/meters/new', { slug: 'seats', aggregation: 'max' });
+  const { text } = await member.act('/meters/new', {
+    slug: 'seats',
+    aggregation: 'last',
+    carry: 'on',
+  });
   const meter = idAfter(text, '/meters');
   await member.act(`/meters/${meter}/edit`, { name: 'Seats', unit: 'seats', status: 'archived' });
-  expect(await read(`/meters/${meter}`)).toMatchObject({ name: 'Seats', status: 'archived' });
+  expect(text).toContain('with the level of the one before');
+  const now = { name: 'Seats', status: 'archived', carry: true };
+  expect(await read(`/meters/${meter}`)).toMatchObject(now);
   await member.act(`/meters/${meter}/delete`);
   expect((await server.call('GET', `/meters/${meter}`)).status).toBe(404);
   const made = await member.act('/discounts/new', {

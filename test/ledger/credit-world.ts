@@ -114,7 +114,7 @@ export class CreditWorld {
   }
 
   meter(slug: Slug): Meter {
-    return this.#contexts.meter({ id: slug, ...TENANT, slug, ...METERS[slug] });
+    return this.#contexts.meter({ id: slug, ...TENANT, slug, carry: false, ...METERS[slug] });
   }
 
   /** The list of costs is another one from now on. */

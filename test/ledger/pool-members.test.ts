@@ -27,6 +27,7 @@ const meterOf = (slug: string): Meter => ({
   slug,
   aggregation: 'sum',
   scale: 0,
+  carry: false,
 });
 
 const poolOf = (...lists: readonly (readonly string[])[]): Pool => ({

@@ -23,6 +23,9 @@ type Stretch = {
   end: number;
 };
 
+/** How events count. Where a meter carries, those of the periods before do, too. */
+export type Counts = { readonly aggregation: Aggregation; readonly carry: boolean };
+
 export class SoldModel {
   readonly #stretches: Stretch[] = [];
   /** When usage was billed. */
@@ -134,7 +137,8 @@ export class SoldModel {
    * The sum of money over all invoices. What a price sells in a period is rated as one; what is
    * first billed on one invoice is rounded as one.
    */
-  total(aggregation: Aggregation, events: readonly Event[]): bigint {
+  total(counts: Counts, events: readonly Event[]): bigint {
+    const { aggregation } = counts;
     const sold = Map.groupBy(
       this.#stretches,
       ({ period, until, offer }) => `${period} ${until} ${offer.price.id}`,
@@ -145,7 +149,7 @@ export class SoldModel {
     });
     const units = new Map<Stretch, bigint>();
     for (const its of Map.groupBy(this.#stretches, ({ period }) => period).values()) {
-      const of = soldIn(aggregation, events, its);
+      const of = soldIn(counts, events, its);
       for (const [index, one] of its.entries()) units.set(one, of[index] ?? 0n);
     }
     const isFlow = aggregation === 'sum' || aggregation === 'count';
@@ -196,13 +200,13 @@ const NEVER: Stretch = {
 
 /** What each stretch of one period sold, from its events. */
 function soldIn(
-  aggregation: Aggregation,
+  { aggregation, carry }: Counts,
   events: readonly Event[],
   stretches: readonly Stretch[],
 ): readonly bigint[] {
   const used = stretches.map(({ offer: { limit }, period, start, end }) => {
     const [from = 0n, to = 0n] = [start, end].map((until) => {
-      const own = events.filter(({ at }) => at >= period && at < until);
+      const own = events.filter(({ at }) => (carry || at >= period) && at < until);
       const aggregate = aggregated(aggregation, own);
       return aggregate > 0n ? aggregate : 0n;
     });

@@ -18,6 +18,8 @@ type Act = {
 
 export type Story = {
   readonly aggregation: Aggregation;
+  /** Whether a level of the last value begins each period as the one before has ended. */
+  readonly carry: boolean;
   readonly offers: readonly [Offer, Offer];
   readonly trialDays: number;
   readonly acts: readonly Act[];
@@ -40,14 +42,14 @@ export type Way = {
 /** What was billed of usage, and what it should be. */
 export async function lived(story: Story, way: Way) {
   const { world, model, came } = await play(story, way);
-  const { aggregation, offers, end } = story;
+  const { aggregation, carry, offers, end } = story;
   await world.advance(end);
   follow(world, model);
   if (model.endedAt === null) {
     await happen(world, model, { act: { kind: 'cancel', at: end }, offers });
   }
   const unique = [...new Map(came.map((event) => [event.id, event])).values()];
-  return { billed: billedIn(world), expected: model.total(aggregation, unique), world };
+  return { billed: billedIn(world), expected: model.total({ aggregation, carry }, unique), world };
 }
 
 /**
@@ -68,9 +70,9 @@ export async function previewed(story: Story, way: Way) {
 
 /** What happens, but for the end. */
 async function play(story: Story, way: Way) {
-  const { offers, aggregation, trialDays, events, acts } = story;
+  const { offers, aggregation, carry, trialDays, events, acts } = story;
   const trialEnd = trialDays === 0 ? null : T0 + trialDays * DAY;
-  const world = await SoldWorld.open(aggregation, T0);
+  const world = await SoldWorld.open(aggregation, T0, carry);
   await world.start(offers[0], trialEnd);
   const model = new SoldModel(offers[0], T0, trialEnd);
   const came: Event[] = [];
@@ -208,6 +210,7 @@ export const stories: fc.Arbitrary<Story> = fc
         }));
     const story = fc.record({
       aggregation: fc.constant(aggregation),
+      carry: aggregation === 'last' ? fc.boolean() : fc.constant(false),
       trialDays: fc.constant(trialDays),
       offers: fc.tuple(offer(plans[0]), offer(plans[1]), fc.constantFrom(...resets)).map(
         ([a, b, reset]) =>

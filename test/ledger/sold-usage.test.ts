@@ -67,6 +67,7 @@ test('an adjustment on an invoice that is never paid is on the last one', async 
   const event = { id: ids.next(), at: T0 + 30 * DAY, value: 7n, member: 0n };
   const story: Story = {
     aggregation: 'sum',
+    carry: false,
     trialDays: 0,
     offers: [
       offer(YEARLY, 'month'),
@@ -89,6 +90,7 @@ test("a cancellation that is decided late bills the meter's period that it cuts"
   const declined = T0 + 28 * DAY + 1;
   const story: Story = {
     aggregation: 'sum',
+    carry: false,
     trialDays: 0,
     offers: [offer(MONTHLY, 'day'), offer(DEARER, 'day')],
     acts: [

@@ -68,9 +68,9 @@ export class SoldWorld {
   readonly #ledger: Ledger;
   readonly #errors: unknown[] = [];
 
-  private constructor(aggregation: Aggregation, now: number) {
+  private constructor(aggregation: Aggregation, now: number, carry: boolean) {
     this.now = now;
-    this.meter = { id: ids.next(), ...TENANT, slug: 'calls', aggregation, scale: 0 };
+    this.meter = { id: ids.next(), ...TENANT, slug: 'calls', aggregation, scale: 0, carry };
     const id = this.#customerId;
     const customer = { id, slot: slotOf(id), ...TENANT, externalId: null, email: null };
     this.db = new Database({ customers: [customer], meters: [this.meter], pool: null });
@@ -108,8 +108,8 @@ export class SoldWorld {
     });
   }
 
-  static async open(aggregation: Aggregation, now: number): Promise<SoldWorld> {
-    const world = new SoldWorld(aggregation, now);
+  static async open(aggregation: Aggregation, now: number, carry = false): Promise<SoldWorld> {
+    const world = new SoldWorld(aggregation, now, carry);
     await world.#ledger.open();
     return world;
   }

@@ -59,6 +59,7 @@ function span(
       slug: 'calls',
       aggregation: 'sum',
       scale: 0,
+      carry: false,
     },
   };
 }

@@ -167,7 +167,7 @@ export class World {
   readonly accounts = this.written.accounts;
   readonly reservations = this.written.reservations;
 
-  constructor(aggregation: Aggregation = 'sum', scale = 0) {
+  constructor(aggregation: Aggregation = 'sum', scale = 0, carry = false) {
     this.meter = {
       id: 'meter',
       organisationId: 'organisation',
@@ -175,6 +175,7 @@ export class World {
       slug: 'feature',
       aggregation,
       scale,
+      carry,
     };
     const key = { customerId: this.customer.id, meterId: this.meter.id, start: 0 };
     const first = emptyPeriod(periodAccountId(this.ids, key), 0, null);

@@ -62,6 +62,8 @@ export type Catalogue = {
     readonly images: Meter;
     /** Of the historian alone. */
     readonly settled: Meter;
+    /** Carries its level from one period to the next. */
+    readonly disk: Meter;
   };
   readonly payments: readonly PaymentState[];
 };
@@ -79,7 +81,7 @@ export function idsOf(random: Random): Ids {
   };
 }
 
-const SETTLED = { slug: 'settled', aggregation: 'sum', scale: 0 } as const;
+const SETTLED = { slug: 'settled', aggregation: 'sum', scale: 0, carry: false } as const;
 
 export function catalogueOf(random: Random): Catalogue {
   const ids = idsOf(random);
@@ -90,6 +92,7 @@ export function catalogueOf(random: Random): Catalogue {
     slug,
     aggregation,
     scale: 0,
+    carry: false,
   });
   const customers = Array.from({ length: random.integer(2, 6) }, (_, index) => {
     const id = ids.next();
@@ -107,10 +110,13 @@ export function catalogueOf(random: Random): Catalogue {
     // Its id takes no draw, so that all else is as without it.
     settled: { id: ids.derive('meter', 'settled'), ...tenant, ...SETTLED },
   };
+  // Its id takes nothing from the seed, so that the runs without it are as they were.
+  const level = { slug: 'disk', aggregation: 'last', carry: true } as const;
+  const disk = { ...meters.open, ...level, id: ids.derive('meter', meters.open.id, 'disk') };
   const payments = Array.from({ length: random.integer(1, 3) }, () =>
     paymentOf(ids.next(), tenant),
   );
-  return { customers, meters, payments };
+  return { customers, meters: { ...meters, disk }, payments };
 }
 
 function paymentOf(

@@ -11,6 +11,7 @@ import * as credits from './credit-calls.ts';
 import * as reservations from './reservation-calls.ts';
 import * as sold from './sold-calls.ts';
 import type { Historian } from './historian.ts';
+import { allowancesOf, levelled } from './level-load.ts';
 import { HARD_KINDS, hardMetadata } from './hard.ts';
 import type { World } from './world.ts';
 
@@ -46,6 +47,7 @@ export class Load {
         this.#world.auditor.said('a signup', 'failed', error),
       );
     }
+    if (this.#world.hasLevels) this.#allow(until);
     const clients = this.#world.random.integer(1, 5);
     const pauseMs = this.#world.random.pick([100, 200, 400]);
     for (let i = 0; i < clients; i += 1) {
@@ -76,6 +78,20 @@ export class Load {
     this.running -= 1;
   }
 
+  /** Allowances of the meter that carries its level, to each customer. */
+  #allow(until: number): void {
+    const { random, catalogue, auditor } = this.#world;
+    for (const customer of catalogue.customers) {
+      for (const allowance of allowancesOf(random, until)) {
+        const grant: Grant = { ...GRANT, ...allowance, id: this.#ids.next() };
+        const about = { customer, meter: catalogue.meters.disk };
+        calls
+          .grant(this.#world, about, grant)
+          .catch((error: unknown) => auditor.said('an allowance', 'failed', error));
+      }
+    }
+  }
+
   async #client(until: number, pauseMs: number): Promise<void> {
     const { schedule, random } = this.#world;
     for (let asked = 0; asked < 60 && schedule.now < until; asked += 1) {
@@ -94,7 +110,8 @@ export class Load {
     const again = this.#sent.at(random.integer(0, this.#sent.length));
     if (again !== undefined && random.chance(0.1)) return { send: again, mayRepeat: true };
     const also = this.#world.pool === null ? [] : this.#world.isUnwatched ? RELIEVED : POOLED;
-    const kind = random.pick([...KINDS, ...(this.#world.sells ? SALES : DISPUTED), ...also]);
+    const more = this.#world.hasLevels ? LEVELS : this.#world.sells ? SALES : DISPUTED;
+    const kind = random.pick([...KINDS, ...more, ...also]);
     const [send, mayRepeat] = this[kind]();
     if (mayRepeat) this.#sent.push(send);
     return { send, mayRepeat };
@@ -292,6 +309,22 @@ export class Load {
     return [() => calls.record(this.#world, late), request.keyId !== null];
   }
 
+  /** A level, and several at once. */
+  level(): [Call, boolean] {
+    const usage = levelled(this.#world, this.#usage({ admission: 'record' }));
+    return [() => calls.record(this.#world, usage), usage.request.keyId !== null];
+  }
+
+  levels(): [Call, boolean] {
+    const { random } = this.#world;
+    const isKeyed = random.chance(0.7);
+    const usages = Array.from({ length: random.integer(2, 5) }, () =>
+      levelled(this.#world, this.#usage({ admission: 'record', isKeyed })),
+    );
+    const record = random.chance(0.5) ? calls.recordAll : calls.recordEach;
+    return [() => record(this.#world, usages), isKeyed];
+  }
+
   /** Repeated as often as it has no answer, so it may happen again later. */
   act(): [Call, boolean] {
     const { random, catalogue } = this.#world;
@@ -402,6 +435,7 @@ const RELIEVED = [...POOLED, 'relieve', 'relieve', 'relieve'] as const;
 /** Its alarm rings later. */
 const RELIEF_MS = 300;
 const DISPUTED = ['dispute'] as const;
+const LEVELS = ['level', 'level', 'level', 'level', 'level', 'levels', 'levels'] as const;
 const SALES = ['sell', 'sell', 'sell', 'act'] as const;
 
 const ACTS = ['small', 'large', 'large', 'pause', 'resume', 'resume'] as const;

@@ -349,6 +349,11 @@ export const PLANTED: readonly (readonly [name: string, seed: number, fault: Fau
     26,
     oneFault('ledger/metering/advance.ts', '  draft.context.credits?.catchUp(draft);\n', ''),
   ],
+  [
+    'a late level that does not go on to the period that runs',
+    23,
+    oneFault('ledger/metering/carry.ts', '    carryTo(draft, current, { mark, at: now });\n', ''),
+  ],
 ];
 
 /** What the simulator prints with the fault, once a seed has failed or all have passed. */

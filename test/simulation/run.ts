@@ -3,6 +3,7 @@ import * as calls from './calls.ts';
 import { isAsWritten } from './credit-calls.ts';
 import { type FaultName, planFaults } from './faults.ts';
 import { type Compared, Historian } from './historian.ts';
+import { checkLevels } from './level-audit.ts';
 import { Load } from './load.ts';
 import { checkReserved } from './reservation-audit.ts';
 import { checkSold } from './sold-audit.ts';
@@ -51,6 +52,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   auditor.demand(isDone && load.running === 0, 'it does not come to an end');
   auditor.close(server.db);
   checkReserved(auditor, server.db);
+  checkLevels(auditor, server.db);
   world.credits?.close();
   checkSold(auditor, server.db, !faults.some((name) => TURNS_CLOCKS.has(name)));
   world.hard.close(world.isCalm);

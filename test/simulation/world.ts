@@ -56,6 +56,9 @@ export class World {
    */
   readonly sells: boolean;
 
+  /** Whether customers have a meter that carries its level, and nothing that sells or pays. */
+  readonly hasLevels: boolean;
+
   /** Pays, in half of the runs, for what customers use beyond their own limits. */
   readonly pool: Pool | null;
   /** Whether customers also get grants of its members that have no limit, for a while. */
@@ -71,6 +74,7 @@ export class World {
   constructor(seed: number, trace: (line: string) => void) {
     this.random = seeded(seed);
     this.sells = seed % 2 === 0;
+    this.hasLevels = seed % 8 === 7;
     const hasPool = seed % 4 === 1 || seed % 4 === 2;
     this.schedule = new Schedule(this.random);
     const now = (): number => this.schedule.now;

@@ -56,6 +56,7 @@ export const METER: Meter = {
   slug: 'feature',
   aggregation: 'sum',
   scale: 0,
+  carry: false,
 };
 
 export const NO_ROWS: FlushRows = {

@@ -83,6 +83,7 @@ class Written {
       slug: 'api',
       aggregation: 'sum',
       scale: 0,
+      carry: false,
     });
   }
 

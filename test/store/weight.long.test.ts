@@ -14,7 +14,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const [organisationId, mode] = [ids.next(), 'live' as const];
 const METERS: Meter[] = Array.from({ length: 10 }, (_, index) => {
   const named = { id: ids.next(), slug: `m-${index}` };
-  return { ...named, organisationId, mode, aggregation: 'sum', scale: 6 };
+  return { ...named, organisationId, mode, aggregation: 'sum', scale: 6, carry: false };
 });
 
 const units = (seed: number): bigint => BigInt(seed + 1) * 1_000_003n;

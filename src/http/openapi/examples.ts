@@ -185,6 +185,7 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     unique_property: null,
     unit: 'call',
     scale: 0,
+    carry: false,
     metadata: {},
     status: 'active',
     credit_costs: [],

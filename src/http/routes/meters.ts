@@ -61,6 +61,10 @@ const CREATE = {
   client: 'meters.create',
   summary: 'Create a meter',
   description: [
+    'A `last` meter with `carry` begins each period with the level of the one before, without an ' +
+      'event: seats or stored bytes that nobody reports anew. Usage that is sold bills the level ' +
+      'of a period without events, too. A late event counts for all later periods that have none ' +
+      'of their own. 400 with any other aggregation.',
     'With `credit_costs` the meter is a pool of credits that pays for other features. A ' +
       "customer's own allowance of such a feature is used first. Beyond it each unit costs " +
       'credits of the pool. Customers are granted the pool as any feature, by a product or by a ' +
@@ -176,8 +180,20 @@ const NO_PROPERTY = {
   message: 'is required where the aggregation is unique',
 };
 
-const lacksProperty = (body: Pick<Static<typeof MeterCreate>, 'aggregation' | 'unique_property'>) =>
-  body.aggregation === 'unique' && body.unique_property === undefined;
+const NO_CARRY = {
+  path: ['carry'],
+  message: 'goes with a meter whose aggregation is last',
+};
+
+/** What a new meter lacks, or may not have; null for nothing. */
+function faultOf({
+  aggregation,
+  unique_property: property,
+  carry,
+}: Pick<Static<typeof MeterCreate>, 'aggregation' | 'unique_property' | 'carry'>) {
+  if (aggregation === 'unique' && property === undefined) return NO_PROPERTY;
+  return carry === true && aggregation !== 'last' ? NO_CARRY : null;
+}
 
 const notFound = () => refuse('not_found', 'no such meter');
 
@@ -196,7 +212,8 @@ function createMeter(deps: MeterRoutesDeps): Route {
   const { edge, sql, ids, orgClock, changes } = deps;
   const { bounds } = deps.settings;
   return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
-    if (lacksProperty(body)) return refuseInvalid([NO_PROPERTY]);
+    const fault = faultOf(body);
+    if (fault !== null) return refuseInvalid([fault]);
     const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: CREATE, key, body, now };
     const response = await once(attempt, async (transaction) => {
@@ -265,6 +282,7 @@ function putOneMeter(deps: MeterRoutesDeps): Route {
     if (body.slug !== undefined && body.slug !== slug) {
       return refuseInvalid([{ path: ['slug'], message: 'is not that of the path' }]);
     }
+    const unmade = faultOf(body);
     const meter = toPutMeter(body, slug, ids.next());
     const put = await sql.begin((transaction) =>
       putMeter(transaction, principal, {
@@ -272,12 +290,12 @@ function putOneMeter(deps: MeterRoutesDeps): Route {
         patch: toMeterPatch(body),
         fixed: toFixed(body),
         costs: toGivenCosts(body),
-        mayMake: !lacksProperty(body),
+        mayMake: unmade === null,
         bounds,
         now: orgClock.now(principal),
       }),
     );
-    if (put.kind === 'not_made') return refuseInvalid([NO_PROPERTY]);
+    if (put.kind === 'not_made') return refuseInvalid(unmade === null ? [] : [unmade]);
     if (put.kind === 'full') return refuse('conflict', put.why);
     if (put.kind === 'fixed') {
       const message = 'cannot be changed';

@@ -46,6 +46,14 @@ const FIXED = {
       description: 'Decimals of a quantity. Default of a pool of credits: 9.',
     }),
   ),
+  carry: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'For `last` alone: each period begins with the level of the one before, such as seats or ' +
+        'stored bytes. Without it each begins with nothing.',
+    }),
+  ),
 };
 
 const Cost = Type.String({
@@ -111,6 +119,9 @@ export const Meter = Type.Object({
   unique_property: Nullable(Property()),
   unit: Nullable(Unit),
   scale: Type.Integer(),
+  carry: Type.Boolean({
+    description: 'Whether each period begins with the level of the one before.',
+  }),
   metadata: Metadata,
   status: MeterStatus,
   credit_costs: Type.Array(CreditCost, {
@@ -132,6 +143,7 @@ export function toNewMeter(body: Static<typeof MeterCreate>, id: string): NewMet
     uniqueProperty: body.unique_property ?? null,
     unit: body.unit ?? null,
     scale: body.scale ?? (isPool(body) ? SCALE_MAX : 6),
+    carry: body.carry ?? false,
     metadata: body.metadata ?? {},
   };
 }
@@ -170,6 +182,7 @@ export const FIXED_NAMES = {
   valueProperty: 'value_property',
   uniqueProperty: 'unique_property',
   scale: 'scale',
+  carry: 'carry',
 } as const satisfies Record<keyof Fixed, keyof typeof FIXED>;
 
 export function toMeterPatch(body: Static<typeof MeterChange>): MeterPatch {
@@ -189,6 +202,7 @@ export function fromMeter(meter: MeterRecord): Static<typeof Meter> {
     unique_property: meter.uniqueProperty,
     unit: meter.unit,
     scale: meter.scale,
+    carry: meter.carry,
     metadata: meter.metadata,
     status: meter.status,
     credit_costs: meter.creditCosts.map(({ slug, scale, rate }) => ({

@@ -30,7 +30,8 @@ export async function openWorld(customerCount: number, pays: 'own' | 'pool'): Pr
     const id = ids.next();
     return { id, slot: slotOf(id), ...tenant, externalId: `customer-${index}`, email: null };
   });
-  const meter = { id: ids.next(), ...tenant, slug: 'calls', aggregation: 'sum', scale: 0 } as const;
+  const terms = { aggregation: 'sum', scale: 0, carry: false } as const;
+  const meter = { id: ids.next(), ...tenant, slug: 'calls', ...terms } as const;
   const credits = { ...meter, id: ids.next(), slug: 'credits', scale: 3 };
   const members = new Map([[meter.id, { meter, rate: 2n }]]);
   const pool = { meter: credits, costs: [{ since: 0, members }] };

@@ -46,12 +46,12 @@ afterAll(() => server.stop());
 
 async function meter(slug: string): Promise<Meter> {
   const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
-  const { id, organisationId, mode, aggregation, scale } = (await findMeter(
+  const { id, organisationId, mode, aggregation, scale, carry } = (await findMeter(
     server.sql,
     scope,
     slug,
   ))!;
-  return { id, organisationId, mode, slug, aggregation, scale };
+  return { id, organisationId, mode, slug, aggregation, scale, carry };
 }
 
 /** What is asked for, once each. */

@@ -24,6 +24,7 @@ test('POST /meters answers 201 with every field, and defaults for what was left 
     unique_property: null,
     unit: null,
     scale: 6,
+    carry: false,
     metadata: {},
     status: 'active',
     credit_costs: [],

@@ -29,6 +29,9 @@ const CREATES: [string, object, string][] = [
   ['a scale of -1',               { slug: 'a', scale: -1 },                           'scale'],
   ['a scale of 1.5',              { slug: 'a', scale: 1.5 },                          'scale'],
   ['a scale as a string',         { slug: 'a', scale: '6' },                          'scale'],
+  ['carry on a sum',              { slug: 'a', carry: true },                         'carry'],
+  ['carry on a maximum',          { slug: 'a', aggregation: 'max', carry: true },     'carry'],
+  ['carry as a string',           { slug: 'a', aggregation: 'last', carry: 'true' },  'carry'],
   ['51 pairs of metadata',        { slug: 'a', metadata: pairs(51) },                 'metadata'],
   ['a metadata key of 41',        { slug: 'a', metadata: { [long(41)]: 'v' } },       `metadata.${long(41)}`],
   ['a metadata value of 501',     { slug: 'a', metadata: { a: long(501) } },          'metadata.a'],
@@ -59,6 +62,7 @@ const CHANGES: [string, object, string][] = [
   ['an aggregation',     { aggregation: 'max' },    'aggregation'],
   ['a scale',            { scale: 2 },              'scale'],
   ['an event name',      { event_name: 'x' },       'event_name'],
+  ['carry',              { carry: true },           'carry'],
   ['an unknown status',  { status: 'deleted' },     'status'],
 ];
 

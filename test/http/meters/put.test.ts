@@ -47,6 +47,7 @@ const FIXED: [string, unknown][] = [
   ['value_property',  'm'],
   ['unique_property', 'm'],
   ['scale',           3],
+  ['carry',           true],
 ];
 
 test.each(FIXED)('PUT cannot change %s of a meter', async (field, value) => {
@@ -64,6 +65,17 @@ test('PUT of a unique meter needs its property only where it makes the meter', a
   expect([status, json.error.issues[0].path]).toEqual([400, ['unique_property']]);
   expect((await put('people', { ...unique, unique_property: 'user' })).status).toBe(201);
   expect((await put('people', unique)).status).toBe(200);
+});
+
+test('PUT makes a meter that carries its last value, and answers it as it was made', async () => {
+  const { status, json } = await put('disk', { carry: true });
+  expect([status, json.error.issues[0].path]).toEqual([400, ['carry']]);
+  const carried = { aggregation: 'last', carry: true };
+  const made = await put('disk', carried);
+  expect([made.status, made.json]).toMatchObject([201, carried]);
+  expect((await put('disk', { carry: true })).text).toBe(made.text);
+  expect((await put('disk', { carry: false })).json.error.issues[0].path).toEqual(['carry']);
+  expect((await server.call('GET', '/meters/disk')).json).toEqual(made.json);
 });
 
 // prettier-ignore

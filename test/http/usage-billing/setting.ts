@@ -1,6 +1,7 @@
 // Plans that sell usage, customers who use it, and what their invoices say.
 import { expect } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
+import { LEVEL_CHECKS } from '../../../src/database/audit-levels.ts';
 import { USAGE_CHECKS } from '../../../src/database/audit-usage.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { type Fields, made, Shop } from '../../payments/shop.ts';
@@ -113,7 +114,7 @@ export class Market extends Club {
 
   /** The audit of sold usage finds nothing. */
   async expectSound(): Promise<void> {
-    for (const [name, query] of Object.entries(USAGE_CHECKS)) {
+    for (const [name, query] of Object.entries({ ...USAGE_CHECKS, ...LEVEL_CHECKS })) {
       expect([name, [...(await this.shop.server.sql.unsafe(query))]]).toEqual([name, []]);
     }
   }

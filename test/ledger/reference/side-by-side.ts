@@ -2,8 +2,10 @@
 import { balance, dueOf, snapshotOf } from '../../../ledger/metering/meter.ts';
 import { granted, T0, World } from '../world.ts';
 import type { Facts, Plan } from './facts.ts';
+import { lastOf, levelOf } from './gauge.ts';
 import {
   begun,
+  DAY,
   HOLD_MS,
   nth,
   openGrants,
@@ -34,12 +36,44 @@ function numbersBy(facts: Facts, now: number): string {
   return `limit ${limit} consumed ${consumed} reserved ${reserved} balance ${units}`;
 }
 
+/** The same of a level, with those of the periods that are over and have an account. */
+export function levelDifferenceOf(
+  history: readonly Timed[],
+  plans: readonly Plan[],
+  carry: boolean,
+): string | null {
+  const [first = { limit: 0n }] = plans;
+  const side = new LedgerSide(first, new World('last', 0, carry));
+  let facts = begun(T0, first);
+  for (const [index, { after, step }] of history.entries()) {
+    side.wait(after);
+    const { now } = side.world;
+    if (side.take(step, facts, plans)) facts = withStep(facts, step, { now, plans });
+    const [its, expected] = [side.levels, levelsBy(facts, { side, carry })];
+    if (its !== expected) return `step ${index + 1}, ${step.kind}: ${its}, not ${expected}`;
+  }
+  return side.foldDifference;
+}
+
+function levelsBy(
+  facts: Facts,
+  { side, carry }: { readonly side: LedgerSide; readonly carry: boolean },
+): string {
+  const { now } = side.world;
+  const levels = side.starts.map((start) =>
+    lastOf(facts, { start, now, carry }, { from: T0, every: DAY }),
+  );
+  const { limit, balance: units } = levelOf(facts, levels.at(-1) ?? 0n, now);
+  return `limit ${limit} balance ${units} levels ${levels.join(' ')}`;
+}
+
 class LedgerSide {
-  readonly world = new World();
+  readonly world: World;
   /** By the ids of the reference. */
   readonly #grants = new Map<string, string>();
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, world = new World()) {
+    this.world = world;
     this.world.plan(fieldsOf(plan));
   }
 
@@ -54,6 +88,31 @@ class LedgerSide {
     const { limit, consumed, reserved } = snapshotOf(this.world.seen);
     const units = balance(snapshotOf(this.world.seen));
     return `limit ${limit} consumed ${consumed} reserved ${reserved} balance ${units}`;
+  }
+
+  /** When the periods begin that have an account, and the current one. */
+  get starts(): readonly number[] {
+    const { others, current } = this.world.seen;
+    return [...others, current].map(({ start }) => start).filter((start) => start >= T0);
+  }
+
+  get levels(): string {
+    const { seen } = this.world;
+    const { limit } = snapshotOf(seen);
+    const levels = [...seen.others, seen.current]
+      .filter(({ start }) => start >= T0)
+      .map(({ consumed }) => consumed);
+    return `limit ${limit} balance ${balance(snapshotOf(seen))} levels ${levels.join(' ')}`;
+  }
+
+  /** An account that is not the fold of its transfers; null for none. */
+  get foldDifference(): string | null {
+    const folded = this.world.refold();
+    for (const { accountId, consumed } of [...this.world.state.others, this.world.state.current]) {
+      const { debitsPosted = 0n } = folded.get(accountId) ?? {};
+      if (debitsPosted !== consumed) return `${accountId}: ${debitsPosted}, not ${consumed}`;
+    }
+    return null;
   }
 
   /** Whether it was done. */

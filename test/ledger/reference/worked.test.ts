@@ -8,7 +8,7 @@ import {
   type Subscription,
   type Use,
 } from './facts.ts';
-import { levelOf } from './gauge.ts';
+import { lastOf, levelOf } from './gauge.ts';
 import { totalOf } from './money.ts';
 import { settlePool } from './pool.ts';
 import { settle } from './walk.ts';
@@ -248,4 +248,14 @@ test('a level leaves with the grant, whole', () => {
     limit: null,
     balance: null,
   });
+});
+
+test('a level that is carried, and one that comes late', () => {
+  const seven: Use = { at: 1, told: 1, amount: 7n };
+  const nine: Use = { at: DAY - 1, told: 2 * DAY + 1, amount: 9n };
+  const known: Facts = { ...NOTHING, uses: [seven, nine] };
+  const level = (now: number, carry: boolean): bigint =>
+    lastOf(known, { start: 2 * DAY, now, carry }, { from: 0, every: DAY });
+  expect([level(2 * DAY, true), level(2 * DAY + 1, true)]).toEqual([7n, 9n]);
+  expect(level(2 * DAY + 1, false)).toBe(0n);
 });

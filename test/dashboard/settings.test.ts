@@ -157,6 +157,23 @@ test('the dashboard draws and changes the schedule of dunning', async () => {
   }
 });
 
+test.each(['', 'ten'])('days of dunning that are no number ("%s") are refused', async (days) => {
+  const before = (await read('/organization')).dunning;
+  for (const field of ['block_after_days', 'expire_after_days']) {
+    const reply = await member.send('/settings/dunning', {
+      'dunning.retry_days': '1',
+      'dunning.block_after_days': '10',
+      'dunning.expire_after_days': '20',
+      [`dunning.${field}`]: days,
+    });
+    expect([reply.status, reply.text]).toEqual([
+      400,
+      expect.stringContaining(`id="f-dunning.${field}-error"`),
+    ]);
+  }
+  expect((await read('/organization')).dunning).toEqual(before);
+});
+
 test('the dashboard refuses an invalid processor key, and does not show it again', async () => {
   expect(await member.read('/settings/processor')).toContain('The sandbox takes payments');
   const reply = await member.send('/settings/processor', { secret_key: 'sk_test_<wrong>' });

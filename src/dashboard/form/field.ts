@@ -7,6 +7,7 @@ import type { Html } from '../../pages/html.ts';
 import { checkbox, type FieldOf, field, select, textarea } from '../parts/forms.ts';
 import type { Place } from '../parts/place.ts';
 import { ticks } from '../parts/ticks.ts';
+import { wrongField } from '../serve/refusals.ts';
 import { words } from '../parts/words.ts';
 import type { Typed } from './typed.ts';
 
@@ -121,13 +122,22 @@ export function lines(of: Bounds): Field<string | null | undefined> {
   });
 }
 
-/** What is no number is NaN, which the API refuses; so is nothing where one is required. */
+/**
+ * What is no number is NaN, which the API refuses. Where one is required, the page refuses it and
+ * nothing: NaN is null in JSON, which would leave a setting as it is and say that it was saved.
+ */
 export function numberField(of: Bounds & Required): Field<number>;
 export function numberField(of: Bounds): Field<number | undefined>;
 export function numberField(of: Bounds): Field<number | undefined> {
   const { draw } = textField(of);
-  const empty = of.isRequired === true ? Number.NaN : undefined;
-  return new Field({ draw, read: (typed, name) => typed.number(name) ?? empty });
+  return new Field({
+    draw,
+    read: (typed, name) => {
+      const value = typed.number(name);
+      if (of.isRequired !== true || Number.isFinite(value)) return value;
+      throw wrongField(name, 'must be a number');
+    },
+  });
 }
 
 /** Numbers with commas between them. */

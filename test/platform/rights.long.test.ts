@@ -152,7 +152,7 @@ asRoot('one process as nobody: it serves, starts its services again, and stops',
 
 asRoot('several nodes run as nobody, also one that is started again', async () => {
   const fleet = await start('data-of-nodes', ['--processes', '2']);
-  await fleet.said('it serves nobody');
+  await fleet.said('it serves no requests');
   const nodes = () =>
     readFileSync(`/proc/${fleet.child.pid}/task/${fleet.child.pid}/children`, 'utf8')
       .trim()

@@ -77,9 +77,7 @@ export class Historian {
   readonly #plans: readonly Plan[];
   readonly #kinds: readonly Kind[];
   readonly #startAt: number;
-  readonly #steps: {
-    -readonly [K in keyof Steps]: Steps[K] extends readonly (infer T)[] ? T[] : Steps[K];
-  };
+  readonly #steps: { readonly [K in keyof Steps]: Steps[K][number][] };
   /** What happened at a time that is not known to the millisecond. */
   readonly #blurred: { readonly from: number; readonly to: number }[] = [];
   readonly #taken: string[] = [];
@@ -102,7 +100,7 @@ export class Historian {
     // It renews in the run, for the first or the second time.
     const days = this.#random.integer(1, 2);
     this.#startAt = T0 + this.#random.integer(1500, 4500) - days * DAY;
-    this.#steps = { startAt: this.#startAt, plans: [], uses: [], holds: [], grants: [] };
+    this.#steps = { plans: [], uses: [], holds: [], grants: [] };
   }
 
   get customer(): Customer {

@@ -318,6 +318,24 @@ export const PLANTED: readonly (readonly [name: string, seed: number, fault: Fau
     oneFault(CREDITS, 'if (moved || side.state.nextDue', 'if (!moved && side.state.nextDue'),
   ],
   [
+    'late usage after which as much rolled over as before',
+    81,
+    oneFault(
+      'ledger/metering/settlement/anew.ts',
+      'if (units === 0n && is?.cap === was?.cap) continue;',
+      'if (units === 0n || is?.cap !== was?.cap || is !== null) continue;',
+    ),
+  ],
+  [
+    'an heir that does not know which grants have ended',
+    165,
+    oneFault(
+      'ledger/actor/actor.ts',
+      'ended: [...ended.filter(({ id }) => !isGrant.has(id)), ...state.ended],',
+      'ended: [...ended.filter((grant) => isGrant.has(grant.source)), ...state.ended],',
+    ),
+  ],
+  [
     'late usage that leaves grants as they are',
     15,
     oneFault(

@@ -5,7 +5,6 @@ import { DAY } from '../ledger/reference/history.ts';
 import type { Database } from './database.ts';
 
 export type Steps = {
-  readonly startAt: number;
   readonly plans: readonly { readonly at: number; readonly plan: Plan }[];
   readonly uses: readonly { readonly id: string; readonly amount: bigint }[];
   readonly holds: readonly {
@@ -16,15 +15,13 @@ export type Steps = {
   readonly grants: readonly Omit<Grant, 'told' | 'voidedAt'>[];
 };
 
-export function factsBy(db: Database, { startAt, plans, uses, holds, grants }: Steps): Facts {
+export function factsBy(db: Database, { plans, uses, holds, grants }: Steps): Facts {
   const held = holds.flatMap((one) => holdOf(db, one));
   return {
     uses: [...uses.flatMap((one) => useOf(db, one)), ...held.flatMap(({ more }) => more)],
     holds: held.map(({ hold }) => hold),
     grants: grants.flatMap((one) => grantOf(db, one)),
-    subscriptions: [{ id: 'plan', plans: [...plans], every: DAY, billedEvery: 30 * DAY }].filter(
-      () => startAt > 0,
-    ),
+    subscriptions: [{ id: 'plan', plans: [...plans], every: DAY, billedEvery: 30 * DAY }],
   };
 }
 

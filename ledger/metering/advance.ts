@@ -138,7 +138,8 @@ function doNext(draft: MeterDraft, due: number): void {
   const leader = leaderOf(grants);
   const expired = grants.find((grant) => grant.started && grant.expiresAt === due);
   if (expired !== undefined) {
-    return endWhole(draft, expired, due, isGone(expired) ? 'used_up' : 'expired');
+    // It may be decided late: after its end, and in a later period.
+    return endWhole(draft, expired, since(draft, due), isGone(expired) ? 'used_up' : 'expired');
   }
   if (current.end === due && leader !== null) {
     rollPeriod(draft, due, renewalAfter(leader, due));

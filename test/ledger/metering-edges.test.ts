@@ -259,3 +259,17 @@ describe('where the clock stepped back before the period', () => {
     expect(world.void(id)).toBe('voided');
   });
 });
+
+// The node of its call had died, and the one that decides it is late.
+test('an allowance that is decided after its end, in a later period', () => {
+  const world = new World();
+  world.grant({ every: 'hour' });
+  world.tickAt(T0 + HOUR);
+  world.use(4n);
+  world.now = T0 + HOUR + 2000;
+  const [createdAt, expiresAt] = [T0 + HOUR - 3000, T0 + HOUR - 1000];
+  world.grant({ every: 'hour', priority: 99, createdAt, effectiveAt: createdAt, expiresAt });
+  world.tickAt(world.now);
+  expect(world.numbers).toEqual([10n, 4n, 6n]);
+  expect(world.state.current).toMatchObject({ start: T0 + HOUR, end: T0 + 2 * HOUR });
+});
